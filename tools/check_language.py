@@ -5,6 +5,8 @@
     python tools/check_language.py FILE ...     lists all findings in these files
     python tools/check_language.py --update     lowers the allowance of those that have improved; it never raises one
 
+It also fails if two Rust types in the workspace have the same name, or if a type has a generic name such as `Rows` or `Step`.
+
 Checked are the documentation, the README, the changelog, the examples, and source code (comments, messages and names). Add a word to WORDS when you see it a second time.
 """
 
@@ -67,6 +69,16 @@ IGNORED = re.compile(r"https?://\S+|sklearn\S*")
 OUTPUT = re.compile(r"^```(?:text|console)\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 
+#: Names that say nothing about a type, and names that may repeat: the `Sealed` trait is an idiom, and each command of the CLI has its `Args`.
+GENERIC_TYPES = {
+    "Each", "Entry", "Facts", "Form", "Found", "Given", "Info", "Inner", "Item", "Kind", "Lines", "Manner", "Own", "Part", "Parts", "Place", "Places", "Rows", "Search", "Seen", "Several",
+    "Soil", "State", "Step", "Sums", "Thing", "Way", "Words",
+}
+REPEATED_TYPES = {"Sealed", "Args"}
+#: A type definition; associated types, which are indented, are not.
+TYPE = re.compile(r"^(?:pub(?:\([^)]*\))? )?type (\w+)|^[ ]*(?:pub(?:\([^)]*\))? )?(?:struct|enum|union|trait) (\w+)", re.MULTILINE)
+
+
 def files():
     found = {path for pattern in FILES for path in ROOT.glob(pattern) if path.is_file() and "target" not in path.relative_to(ROOT).parts}
     return sorted(found)
@@ -79,6 +91,19 @@ def findings(path):
         text = OUTPUT.sub(lambda block: "\n" * block[0].count("\n"), text)
     found = [(text.count("\n", 0, match.start()) + 1, match[0], instead) for pattern, instead in PATTERNS for match in pattern.finditer(text)]
     return sorted(found)
+
+
+def type_findings():
+    """Type names that are generic or occur more than once in the workspace."""
+    places = {}
+    for path in sorted(ROOT.glob("crates/*/src/**/*.rs")):
+        text = path.read_text(encoding="utf-8")
+        for match in TYPE.finditer(text):
+            line = text.count("\n", 0, match.start(match.lastindex)) + 1
+            places.setdefault(match[match.lastindex], []).append(f"{path.relative_to(ROOT)}:{line}")
+    generic = [f"{place}: type `{name}` has a generic name" for name in sorted(GENERIC_TYPES & places.keys()) for place in places[name]]
+    repeated = [f"type `{name}` is defined {len(found)} times: {', '.join(found)}" for name, found in sorted(places.items()) if len(found) > 1 and name not in REPEATED_TYPES]
+    return generic + repeated
 
 
 def area(path):
@@ -116,12 +141,14 @@ def main(arguments):
             show(path, found)
     for name in excess:
         print(f"{name} has {counts[name]} findings, and tools/language_exceptions.txt allows {allowed.get(name, 0)}")
+    types = type_findings()
+    print("\n".join(types), end="\n" if types else "")
     improved = [name for name in allowed if counts.get(name, 0) < allowed[name]]
     if "--update" in arguments:
         write_allowance({name: counts[name] if not allowed else min(counts[name], allowed.get(name, 0)) for name in counts})
     elif improved and not excess:
         print(f"fewer findings than allowed in {', '.join(improved)}: run `python tools/check_language.py --update`")
-    return 1 if excess else 0
+    return 1 if excess or types else 0
 
 
 if __name__ == "__main__":

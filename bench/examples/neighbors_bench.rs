@@ -4,7 +4,7 @@
 //! `neighbors_bench points.npy queries.npy [k] [box_tree|vantage_tree|scan|graph|auto] [metric]`; two `u8` arrays are binary codes.
 
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_neighbors::search::choice::IndexKind;
 use ermine_neighbors::search::codes::CodeIndex;
 use ermine_neighbors::search::index::Index;
@@ -38,10 +38,10 @@ fn read_npy(path: &str) -> Result<(Array, usize), Failure> {
     Ok((array, columns))
 }
 
-fn rows(array: &Array, columns: usize) -> Result<Rows<'_>, Failure> {
+fn rows(array: &Array, columns: usize) -> Result<RowMatrix<'_>, Failure> {
     Ok(match array {
-        Array::F32(values) => Rows::row_major_f32(values, columns)?,
-        Array::F64(values) => Rows::row_major(values, columns)?,
+        Array::F32(values) => RowMatrix::row_major_f32(values, columns)?,
+        Array::F64(values) => RowMatrix::row_major(values, columns)?,
         Array::U8(_) => return Err("bytes are codes, not rows".into()),
     })
 }

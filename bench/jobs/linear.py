@@ -27,8 +27,8 @@ def squares():
 
 def lasso_data(n, p, informative, share):
     data = tall(n, p, informative=informative)
-    centred = data["X"] - data["X"].mean(axis=0)
-    data["alpha"] = float(share * np.abs(centred.T @ (data["y"] - data["y"].mean())).max() / n)
+    centered = data["X"] - data["X"].mean(axis=0)
+    data["alpha"] = float(share * np.abs(centered.T @ (data["y"] - data["y"].mean())).max() / n)
     # Coordinate methods want columns side by side; everybody gets them so.
     data["X"] = np.asfortranarray(data["X"])
     return data

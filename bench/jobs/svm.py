@@ -1,7 +1,7 @@
 """Support vector machines: Gaussian kernels on 20,000 x 20 and on letters (26 classes), their predictions; linear machines on 200,000 x 100, dense, and on sparse data.
 
 Kernel machines stop at the same violation (1e-3); `dual` is the dual objective that was reached (lower is better), computed here in double precision from each one's coefficients. Linear machines
-minimise the squared hinge loss with C = 1, each stopping where LIBLINEAR does by default (ours at 0.1, as LIBLINEAR's dual; scikit-learn at its 1e-4); `objective` is the primal value that was
+minimize the squared hinge loss with C = 1, each stopping where LIBLINEAR does by default (ours at 0.1, as LIBLINEAR's dual; scikit-learn at its 1e-4); `objective` is the primal value that was
 reached. Ours and scikit-learn's times have the conversion of their input in them; LIBLINEAR's data is made beforehand.
 """
 

@@ -11,9 +11,9 @@
 pub mod mutate;
 pub mod seeds;
 
-use ermine::exchange::Format;
+use ermine::exchange::ExportFormat;
 use ermine::prelude::*;
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_core::section::Sections;
 use ermine_neighbors::search::index::Index;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ pub fn index(bytes: &[u8]) {
         return;
     }
     let queries: Vec<f64> = (0..3 * width).map(|i| [0.5, -3.0, 1e6][i % 3]).collect();
-    let Ok(rows) = Rows::row_major(&queries, width) else { return };
+    let Ok(rows) = RowMatrix::row_major(&queries, width) else { return };
     let _ = (index.kneighbors(&rows, 3), index.radius_neighbors(&rows, 2.0), index.own_kneighbors(2));
 }
 
@@ -124,7 +124,7 @@ pub fn use_all(model: &Model) {
         let (row, mut out) = (vec![0.5; predictor.n_features()], vec![0.0; predictor.width()]);
         let _ = predictor.predict(&row, &mut out);
     }
-    for format in [Format::Onnx, Format::C, Format::Rust, Format::Json] {
+    for format in [ExportFormat::Onnx, ExportFormat::C, ExportFormat::Rust, ExportFormat::Json] {
         let _ = ermine::export(model, format);
     }
 }

@@ -2,7 +2,7 @@
 
 use ermine::prelude::*;
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_core::learner::fit::can_learn;
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::{Features, Target};
@@ -112,7 +112,7 @@ fn indexes() -> Vec<Vec<u8>> {
     let metrics = [Metric::Euclidean, Metric::Manhattan, Metric::Cosine, Metric::Minkowski { p: 3.0 }];
     let mut made = Vec::new();
     for (kind, metric) in kinds.into_iter().flat_map(|kind| metrics.iter().map(move |metric| (kind, metric.clone()))) {
-        for rows in [Rows::row_major(&rows, 3), Rows::row_major_f32(&single, 3)].into_iter().flatten() {
+        for rows in [RowMatrix::row_major(&rows, 3), RowMatrix::row_major_f32(&single, 3)].into_iter().flatten() {
             let mut sections = Sections::default();
             if let Ok(index) = Index::build_as(&rows, metric.clone(), Some(kind))
                 && index.save(&mut sections).is_ok()

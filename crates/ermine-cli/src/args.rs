@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::measure::{Measure, measures};
-use ermine_core::table::read::Encoding;
+use ermine_core::table::read::TextEncoding;
 use ermine_core::table::{ColumnType, ReadOptions, StrayCells};
 use ermine_eval::evaluate::cross_validation::FoldScore;
 use ermine_eval::evaluate::{FEW_ROWS, Splits};
@@ -47,7 +47,7 @@ pub struct ReadArgs {
     pub decimal: Option<String>,
     /// Encoding of text files: utf-8, utf-16, latin-1 [default: utf-8]
     #[arg(long, value_name = "NAME", value_parser = encoding, help_heading = "Reading")]
-    pub encoding: Option<Encoding>,
+    pub encoding: Option<TextEncoding>,
     /// More values that mean missing, separated by commas, such as -,unknown,-999
     #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reading")]
     pub na_values: Vec<String>,
@@ -91,8 +91,8 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-fn encoding(text: &str) -> Result<Encoding, String> {
-    Encoding::parse(text).map_err(|e| e.to_string())
+fn encoding(text: &str) -> Result<TextEncoding, String> {
+    TextEncoding::parse(text).map_err(|e| e.to_string())
 }
 
 /// A table file; `-` is standard input.

@@ -145,8 +145,8 @@ fn on_test(
     let test = evaluate::load(file, &args.data.columns, &args.out, &model, progress)?;
     warn_of_shared_rows(file, data, &test);
     let test = in_classes_of(&model, &test).map_err(Failure::work)?;
-    let said = predict_classes_of(&model, &test)?;
-    let outcome = Outcome::new(&said, &test).map_err(Failure::work)?;
+    let prediction = predict_classes_of(&model, &test)?;
+    let outcome = Outcome::new(&prediction, &test).map_err(Failure::work)?;
     let asked: Vec<Measure> = args.splits.measure.into_iter().collect();
     outcome.check_defined(&asked).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
     Ok(outcome.scores(measures))
@@ -219,8 +219,8 @@ fn board(args: &Args, found: &CrossValidationReport) -> Vec<Vec<String>> {
         let mut cells = vec![score.name.to_string(), learned, spread(score)];
         if args.test.is_some() {
             let on_test = found.test.iter().find(|(measure, _)| measure.title() == score.name);
-            let said = |s: Score| format!("{:.d$} ({:.d$} to {:.d$})", s.value, s.low, s.high);
-            cells.push(on_test.map_or_else(String::new, |(_, s)| said(*s)));
+            let with_interval = |s: Score| format!("{:.d$} ({:.d$} to {:.d$})", s.value, s.low, s.high);
+            cells.push(on_test.map_or_else(String::new, |(_, s)| with_interval(*s)));
         }
         cells.push(if score.higher_is_better { "higher" } else { "lower" }.into());
         cells

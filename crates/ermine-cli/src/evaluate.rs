@@ -131,8 +131,8 @@ pub fn load_as(
     options.types.extend(columns.types.iter().cloned());
     // A missing feature is an error of the file, not of the command line.
     let by_user = |name: &String| {
-        let said = columns.types.iter().map(|t| &t.0).chain(&columns.weight).chain(&columns.group).chain(init_score);
-        said.into_iter().any(|known| known == name)
+        let named = columns.types.iter().map(|t| &t.0).chain(&columns.weight).chain(&columns.group).chain(init_score);
+        named.into_iter().any(|known| known == name)
     };
     let blame = |error: Error| match &error {
         Error::Unknown { what: "column", name, .. } if !by_user(name) => {

@@ -4,7 +4,7 @@ use crate::clean::clean;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::terminal::{bold, green, print};
-use ermine::exchange::Format;
+use ermine::exchange::ExportFormat;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -35,12 +35,12 @@ pub struct Args {
 }
 
 /// The format that the name of a file asks for.
-fn by_ending(path: &Path) -> Result<Format, Failure> {
+fn by_ending(path: &Path) -> Result<ExportFormat, Failure> {
     match path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).as_deref() {
-        Some("onnx") => Ok(Format::Onnx),
-        Some("c" | "h") => Ok(Format::C),
-        Some("rs") => Ok(Format::Rust),
-        Some("json") => Ok(Format::Json),
+        Some("onnx") => Ok(ExportFormat::Onnx),
+        Some("c" | "h") => Ok(ExportFormat::C),
+        Some("rs") => Ok(ExportFormat::Rust),
+        Some("json") => Ok(ExportFormat::Json),
         _ => Err(Failure::Usage(format!(
             "{}: unknown export format for this extension; pass --format onnx, c, rust or json",
             path.display()
@@ -55,12 +55,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_output(path, &[&args.model])?;
     }
     let format = match args.format.as_deref() {
-        Some("onnx") => Format::Onnx,
-        Some("c") => Format::C,
-        Some("rust") => Format::Rust,
-        Some(_) => Format::Json,
-        None if args.json => Format::Json,
-        None => output.map_or(Ok(Format::Json), by_ending)?,
+        Some("onnx") => ExportFormat::Onnx,
+        Some("c") => ExportFormat::C,
+        Some("rust") => ExportFormat::Rust,
+        Some(_) => ExportFormat::Json,
+        None if args.json => ExportFormat::Json,
+        None => output.map_or(Ok(ExportFormat::Json), by_ending)?,
     };
     let bytes = ermine::export(&ermine::load(&args.model)?, format)?;
     let Some(path) = output else {
@@ -70,6 +70,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         };
     };
     write(path, &bytes)?;
-    let said = format!("{} {}\n", green("exported"), bold(&clean(&path.display().to_string())));
-    if args.quiet { Ok(()) } else { print(&said) }
+    let message = format!("{} {}\n", green("exported"), bold(&clean(&path.display().to_string())));
+    if args.quiet { Ok(()) } else { print(&message) }
 }

@@ -100,7 +100,7 @@ fn owners_of(error: &clap::Error, learner: &str) -> Option<String> {
     }
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
     let name = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
-    let has = |entry: &&ermine::registry::Entry| (entry.make)().specs().iter().any(|spec| spec.name == name);
+    let has = |entry: &&ermine::registry::RegistryEntry| (entry.make)().specs().iter().any(|spec| spec.name == name);
     let owners: Vec<&str> = learners().filter(has).map(|entry| entry.info().name).collect();
     if owners.is_empty() {
         return Some(format!("Parameters of {learner}: ermine learners {learner}"));

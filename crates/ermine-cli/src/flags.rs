@@ -56,14 +56,14 @@ pub fn add_to(mut command: Command, learner: Option<&dyn Learner>) -> Command {
 }
 
 fn value_name(spec: &ParamSpec) -> &'static str {
-    use ermine_core::param::Kind;
+    use ermine_core::param::ParamKind;
     match &spec.kind {
-        Kind::Bool => "BOOL",
-        Kind::Int => "N",
-        Kind::Float => "X",
-        Kind::Choice(_) => "WORD",
-        Kind::List(_) => "LIST",
-        Kind::Text | Kind::Optional(_) | Kind::Either(_) => "VALUE",
+        ParamKind::Bool => "BOOL",
+        ParamKind::Int => "N",
+        ParamKind::Float => "X",
+        ParamKind::Choice(_) => "WORD",
+        ParamKind::List(_) => "LIST",
+        ParamKind::Text | ParamKind::Optional(_) | ParamKind::Either(_) => "VALUE",
     }
 }
 

@@ -40,9 +40,9 @@ fn all(learners: &[Box<dyn Learner>]) -> String {
     let widest = learners.iter().map(|learner| learner.info().name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for info in learners.iter().map(|learner| learner.info()) {
-        let said = format!("{} ({})", info.summary, tasks(info.capabilities.tasks));
-        let said = wrapped(&said, widest + 4, room());
-        text += &format!("  {}{}", bold(info.name), &said[info.name.len() + 2..]);
+        let line = format!("{} ({})", info.summary, tasks(info.capabilities.tasks));
+        let line = wrapped(&line, widest + 4, room());
+        text += &format!("  {}{}", bold(info.name), &line[info.name.len() + 2..]);
     }
     let hint = dim("Parameters of a learner: ermine learners NAME");
     format!("{text}\n{hint}\n")

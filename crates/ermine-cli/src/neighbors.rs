@@ -78,13 +78,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => {
             writing(|| Ok(result.write_csv(path)?))?;
             let name = bold(&clean(&path.display().to_string()));
-            let said = format!(
+            let message = format!(
                 "{} {} of {} to {name}\n",
                 green("wrote"),
                 counted(result.n_rows(), "neighbor"),
                 counted(found.len(), "row")
             );
-            if args.quiet { Ok(()) } else { print(&said) }
+            if args.quiet { Ok(()) } else { print(&message) }
         }
     }
 }

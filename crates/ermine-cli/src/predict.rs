@@ -98,8 +98,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => {
             writing(|| Ok(result.write_csv(path)?))?;
             let name = bold(&clean(&path.display().to_string()));
-            let said = format!("{} {} to {name}\n", green("predicted"), counted(result.n_rows(), "row"));
-            if args.quiet { Ok(()) } else { print(&said) }
+            let message = format!("{} {} to {name}\n", green("predicted"), counted(result.n_rows(), "row"));
+            if args.quiet { Ok(()) } else { print(&message) }
         }
     }
 }

@@ -72,8 +72,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         write(output, page.as_bytes())?;
         if !args.out.json {
             let name = bold(&clean(&output.display().to_string()));
-            let said = format!("{} {name} {}\n", green("saved"), dim(&format!("({})", bytes(page.len()))));
-            return if args.out.quiet { Ok(()) } else { print(&said) };
+            let message = format!("{} {name} {}\n", green("saved"), dim(&format!("({})", bytes(page.len()))));
+            return if args.out.quiet { Ok(()) } else { print(&message) };
         }
     }
     if args.out.json { print_json(&report) } else { print(&fitted(&clean(&report.to_string()))) }

@@ -144,12 +144,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         || args.permutation.is_some()
         || args.path
         || args.rules;
-    let mut said = if args.quiet || is_part { String::new() } else { text(args, &model) };
-    said += &fitted(&clean(&body));
+    let mut output = if args.quiet || is_part { String::new() } else { text(args, &model) };
+    output += &fitted(&clean(&body));
     for path in outputs.into_iter().flatten().filter(|_| !args.quiet) {
-        said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
+        output += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
     }
-    print(&said)
+    print(&output)
 }
 
 /// A tree or member of an ensemble, counted from 1.
@@ -212,13 +212,13 @@ fn show_dependence(args: &Args, model: &Model, column: &str, table: &Path) -> Re
         };
         grid.push(std::iter::once(value).chain(means.iter().map(|mean| format!("{mean:.5}"))).collect::<Vec<String>>());
     }
-    let mut said =
+    let mut output =
         format!("mean prediction over {} rows with {column} set to a value in all of them:\n", count(table.n_rows()));
-    said += &grid.text(width());
+    output += &grid.text(width());
     if let Some(path) = args.svg.as_ref().filter(|_| !args.quiet) {
-        said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
+        output += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
     }
-    print(&said)
+    print(&output)
 }
 
 /// The columns with the highest numbers first, each with a bar.

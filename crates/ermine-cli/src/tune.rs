@@ -19,7 +19,9 @@ use ermine_core::model::Model;
 use ermine_core::param::Value;
 use ermine_eval::evaluate::cross_validation::FoldScore;
 use ermine_eval::evaluate::journal::Journal;
-use ermine_eval::evaluate::search::{FACTOR, Search, SearchResult, Strategy, Trial, nested, search, with_setting};
+use ermine_eval::evaluate::search::{
+    FACTOR, HyperparameterSearch, SearchResult, Strategy, Trial, nested, search, with_setting,
+};
 use ermine_eval::evaluate::space::{Axis, Space};
 use ermine_eval::evaluate::{Measure, Splits};
 use serde_json::json;
@@ -113,7 +115,8 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     // What the user names is tried as it is.
     let space = if args.axes.is_empty() { space.supported_by(&*learner, &data, &context)? } else { space };
     let strategy = strategy(args);
-    let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
+    let what =
+        HyperparameterSearch { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
     let journal_path = journal_path(args);
     let mut journal = match &args.journal {
         Some(path) => Journal::open(path, &what, &data, args.seed)?,
@@ -254,7 +257,12 @@ fn strategy(args: &Args) -> Strategy {
     }
 }
 
-fn nested_score(args: &Args, what: &Search<'_>, data: &Dataset, context: &Context<'_>) -> ermine::Result<FoldScore> {
+fn nested_score(
+    args: &Args,
+    what: &HyperparameterSearch<'_>,
+    data: &Dataset,
+    context: &Context<'_>,
+) -> ermine::Result<FoldScore> {
     let inner = |train: &Dataset| -> ermine::Result<Splits> { args.splits.splits(train, args.seed) };
     Ok(nested(what, what.splits, inner, data, context)?.0)
 }

@@ -1,6 +1,6 @@
-//! Files that are replaced as a whole or not at all, by any number of threads and processes at once.
+//! Atomic file replacement: a file is replaced completely or not at all, by any number of threads and processes.
 //!
-//! The bytes go into a partial file beside the destination, which is synced and renamed: whoever looks sees the old file or the new one. What makes this safe
+//! The bytes are written to a partial file next to the destination, which is synced and renamed, so readers see either the old file or the new one. What makes this safe
 //! with many writers and after a crash:
 //!
 //! - **Names are unique.** A partial file is created new under a name that nobody else uses (`.model.ermine.4f1c….ermine-part`), so that no writer ever
@@ -27,16 +27,15 @@ const ENDING: &str = ".ermine-part";
 
 /// File systems allow 255 bytes; this is how many of them a partial file takes from the name of its destination.
 const MOST_OF_NAME: usize = 200;
-
-/// As many links as Linux follows.
+/// Maximum number of symbolic links to follow, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_file(path, |mut file| file.write_all(bytes))
 }
 
-/// Replaces a file by what `write` writes, if it succeeds; else the old file stays as it is.
+/// Replaces a file by what `write` writes. If `write` fails, the old file is unchanged.
 pub fn replace_file(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<()> {
     let replace = || {
         let destination = follow_links(path)?;
@@ -65,18 +64,18 @@ fn rename_over(
     }
     partial.file.sync_all()?;
     fs::rename(&partial.path, destination)?;
-    // The file is whole either way; some file systems and directories don't let themselves be synced.
+    // The file is complete either way; some file systems don't support syncing a directory.
     #[cfg(unix)]
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
 }
 
-/// The file that a path stands for: of a link the file that it points to, which need not exist.
+/// The file that a path refers to, after following symbolic links. It need not exist.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {
-            // (A relative link is relative to its directory; an absolute one replaces the whole.)
+            // A relative link is relative to its directory; an absolute one replaces the whole path.
             Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
             Err(_) => return Ok(path),
         }
@@ -84,7 +83,7 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// A file in the making, locked by its writer. Removed when dropped, unless it has been renamed.
+/// A partial file, locked by its writer. Removed when dropped, unless it has been renamed.
 struct PartialFile {
     path: PathBuf,
     file: File,
@@ -96,7 +95,7 @@ impl PartialFile {
         name: &std::ffi::OsStr,
         permissions: Option<&fs::Permissions>,
     ) -> io::Result<PartialFile> {
-        /// A name is drawn again where a sweeper was faster than our lock, or where the name was taken.
+        /// Maximum number of attempts: a name may be taken, or the file may be removed before it is locked.
         const TRIES: usize = 100;
         for _ in 0..TRIES {
             let path = directory.join(partial_name(name));
@@ -104,7 +103,7 @@ impl PartialFile {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => other?,
             };
-            // Where files can't be locked, nobody sweeps.
+            // Where files can't be locked, no process removes leftovers.
             let locked = file.lock();
             let partial = PartialFile { path, file };
             if locked.is_err() || partial.path.exists() {
@@ -117,12 +116,12 @@ impl PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        // After a rename nothing is there, and that a failed write can't be cleaned up either is no news.
+        // After a rename there is nothing to remove, and a failed cleanup is not worth an error.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Creates a file that isn't there, from the start with no more permissions than the file it will replace.
+/// Creates a new file with no more permissions than the file it will replace.
 fn create_new(path: &Path, permissions: Option<&fs::Permissions>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -140,13 +139,13 @@ fn create_new(path: &Path, permissions: Option<&fs::Permissions>) -> io::Result<
 fn partial_name(name: &std::ffi::OsStr) -> OsString {
     let text = name.to_string_lossy();
     let cut = (0..=MOST_OF_NAME.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    // Every `RandomState` of a process has keys of its own, drawn from the system's random numbers.
+    // Every `RandomState` of a process has its own random keys.
     let mut random = RandomState::new().build_hasher();
     random.write_u32(std::process::id());
     OsString::from(format!(".{}.{:016x}{ENDING}", &text[..cut], random.finish()))
 }
 
-/// Sweeps a directory, the first time that this process writes to it.
+/// Removes leftovers in a directory, the first time that this process writes to it.
 fn sweep_once(directory: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
@@ -163,7 +162,7 @@ fn sweep(directory: &Path) {
     let is_partial = |name: &str| name.starts_with('.') && name.ends_with(ENDING);
     for entry in entries.flatten().filter(|entry| is_partial(&entry.file_name().to_string_lossy())) {
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        // Opened for writing, since locking needs it on some systems; a file that can't be is left alone.
+        // Opened for writing, since locking needs it on some systems. Files that can't be opened are left alone.
         let Some(file) = is_file.then(|| OpenOptions::new().append(true).open(entry.path()).ok()).flatten() else {
             continue;
         };
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn writers_of_one_file_do_not_disturb_each_other() {
+    fn concurrent_writers_do_not_interfere() {
         let folder = Folder::new("writers");
         let path = folder.0.join("m");
         let content = |writer: u8| vec![writer; 10_000 + usize::from(writer)];
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_of_dead_writers_are_swept_and_files_in_the_making_are_not() {
+    fn only_partial_files_of_dead_writers_are_removed() {
         let folder = Folder::new("sweep");
         let dead = folder.0.join(".m.0123456789abcdef.ermine-part");
         fs::write(&dead, "half").unwrap();
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    fn a_failed_write_keeps_the_old_file() {
         let folder = Folder::new("failed");
         let path = folder.0.join("m");
         write_atomically(&path, b"old").unwrap();
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn names_as_long_as_the_system_allows_are_written() {
+    fn long_file_names_can_be_written() {
         let folder = Folder::new("long");
         let name = "ä".repeat(125);
         write_atomically(&folder.0.join(&name), b"x").unwrap();
@@ -256,7 +255,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn permissions_and_links_are_kept() {
+    fn permissions_and_links_are_preserved() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = Folder::new("links");
         let file = folder.0.join("file");
@@ -280,7 +279,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn devices_are_written_to_and_not_replaced() {
+    fn devices_are_written_directly() {
         use std::os::unix::fs::FileTypeExt;
         write_atomically(Path::new("/dev/null"), b"gone").unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());

@@ -1,12 +1,12 @@
-//! Probabilities of the distributions that tests and intervals need: normal, Student's t, F, chi-squared.
+//! Tail probabilities of the normal, Student's t, F and chi-squared distributions.
 //!
-//! All follow from the regularized incomplete beta and gamma functions, by continued fractions and series (Lentz's method, to rounding).
+//! All are computed from the regularized incomplete beta and gamma functions, by continued fractions (Lentz's method) and series.
 //! ```text
 //! P(|T| > t; v) = I_{v/(v+t^2)}(v/2, 1/2)     P(F > f; a, b) = I_{b/(b+af)}(b/2, a/2)     P(X^2 > x; k) = Q(k/2, x/2)
 //! ```
 //! **Reference.** Abramowitz and Stegun, 6.5 and 26.5; Numerical Recipes, chapter 6, for the method only.
 
-/// ln of the Gamma function for x > 0, by Stirling's series after a shift (to about 1e-15 relative); not a number for other x.
+/// Logarithm of the gamma function for x > 0, by Stirling's series after a shift (relative error about 1e-15); NaN for other x.
 pub fn ln_gamma(x: f64) -> f64 {
     if x.is_nan() || x <= 0.0 {
         return f64::NAN;
@@ -24,13 +24,13 @@ pub fn ln_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - product.ln()
 }
 
-/// Most terms of a series or continued fraction; each converges long before, unless a parameter is enormous.
+/// Maximum number of terms of a series or continued fraction.
 const MOST_TERMS: usize = 10_000;
 
-/// A value that takes the place of a vanishing denominator in Lentz's method.
+/// Replaces a vanishing denominator in Lentz's method.
 const TINY: f64 = 1e-300;
 
-/// b0 + a1/(b1 + a2/(b2 + ...)), with `term(i)` giving (a_i, b_i) from i = 1 on.
+/// Evaluates b0 + a1/(b1 + a2/(b2 + ...)), where `term(i)` returns (a_i, b_i) for i >= 1.
 fn continued_fraction(b0: f64, term: impl Fn(usize) -> (f64, f64)) -> f64 {
     let away = |x: f64| if x.abs() < TINY { TINY } else { x };
     let mut f = away(b0);
@@ -48,7 +48,7 @@ fn continued_fraction(b0: f64, term: impl Fn(usize) -> (f64, f64)) -> f64 {
     f
 }
 
-/// The regularized incomplete beta function I_x(a, b) for a, b > 0; not a number for others.
+/// The regularized incomplete beta function I_x(a, b) for a, b > 0; NaN otherwise.
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if !(a > 0.0 && b > 0.0) {
         return f64::NAN;
@@ -78,7 +78,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     front * continued_fraction(0.0, term)
 }
 
-/// The regularized upper incomplete gamma function Q(a, x) for a > 0; not a number for others.
+/// The regularized upper incomplete gamma function Q(a, x) for a > 0; NaN otherwise.
 pub fn upper_gamma(a: f64, x: f64) -> f64 {
     if a.is_nan() || a <= 0.0 {
         return f64::NAN;
@@ -106,7 +106,7 @@ fn fraction_of_gamma(a: f64, x: f64, i: f64) -> (f64, f64) {
     (-i * (i - a), x + 2.0 * i + 1.0 - a)
 }
 
-/// P(|T| > |t|) for Student's t with this many degrees of freedom: the two-sided p value.
+/// P(|T| > |t|) for Student's t distribution: the two-sided p-value.
 pub fn t_two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
@@ -121,7 +121,7 @@ pub fn chi_squared_above(x: f64, freedom: f64) -> f64 {
     upper_gamma(freedom / 2.0, x / 2.0)
 }
 
-/// P(|Z| > |z|) for the standard normal distribution: the two-sided p value.
+/// P(|Z| > |z|) for the standard normal distribution: the two-sided p-value.
 pub fn normal_two_sided(z: f64) -> f64 {
     upper_gamma(0.5, z * z / 2.0)
 }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_outside_the_domain_give_no_number() {
+    fn parameters_outside_the_domain_give_nan() {
         for bad in [-1e300, -0.5, 0.0, f64::NAN, f64::NEG_INFINITY] {
             assert!(ln_gamma(bad).is_nan() && upper_gamma(bad, 1.0).is_nan());
             assert!(incomplete_beta(bad, 1.0, 0.5).is_nan() && incomplete_beta(1.0, bad, 0.5).is_nan());
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_forms_hold() {
+    fn probabilities_match_closed_forms() {
         // With 1 degree of freedom t is Cauchy; with 2, P(|T| > t) = 1 - t / sqrt(2 + t^2); with 2, chi-squared is exponential.
         for t in [0.1f64, 0.5, 1.0, 2.5, 12.0, 300.0] {
             close(t_two_sided(t, 1.0), 1.0 - 2.0 / std::f64::consts::PI * t.atan());
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_hold() {
+    fn probabilities_match_tables() {
         // The usual 95 % points.
         assert!((normal_two_sided(1.959963984540054) - 0.05).abs() < 1e-14);
         assert!((t_two_sided(2.228138851986274, 10.0) - 0.05).abs() < 1e-13);

@@ -1,5 +1,4 @@
-//! The one error type. Each kind carries the place (file, line, column, parameter, value) and what was expected there,
-//! so that a message can be acted on without reading code.
+//! The error type. Each variant contains the location (file, line, column, parameter, value) and what was expected, so that users can act on the message.
 
 use crate::memory::bytes_text;
 use std::fmt;
@@ -8,120 +7,120 @@ use std::path::{Path, PathBuf};
 /// `Result` with Ermine's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, and where.
+/// An error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused to read or write a file.
+    /// Reading or writing a file failed.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A table file holds something that can't be read as a table.
+    /// A file cannot be read as a table.
     #[error("{location}: {message}")]
     Table {
-        /// File, line and column, as far as known.
+        /// File, line and column, as far as they are known.
         location: TableLocation,
-        /// What is there and what was expected.
+        /// What was found and what was expected.
         message: String,
     },
-    /// A cell that is no number in a column of numbers, by its row: readers of text files turn it into [`Error::Table`] with its line.
+    /// A non-numeric cell in a numeric column. Readers of text files convert it to [`Error::Table`] with the line.
     #[doc(hidden)]
     #[error("row {}, column '{column}': {message}", row + 1)]
     StrayCell {
-        /// The row, from 0.
+        /// Row index, from 0.
         row: usize,
         /// The column.
         column: String,
-        /// What is there and what was expected.
+        /// What was found and what was expected.
         message: String,
     },
-    /// A name (column, learner, parameter, class, ...) that isn't there.
+    /// An unknown name (of a column, learner, parameter, class, ...).
     #[error("no {what} named '{name}'{}", hint(name, known))]
     Unknown {
         /// "column", "learner", "parameter", ...
         what: &'static str,
-        /// The name that was asked for.
+        /// The unknown name.
         name: String,
-        /// The names that would have been understood.
+        /// The known names.
         known: Vec<String>,
     },
-    /// A parameter with a value that isn't allowed.
+    /// A parameter value that is not allowed.
     #[error("{owner}: {name} = {} is not allowed: expected {allowed}", shortened(value))]
     Param {
-        /// The learner (or command) that the parameter belongs to.
+        /// The learner or command that has the parameter.
         owner: String,
         /// The parameter.
         name: String,
-        /// The value given.
+        /// The given value.
         value: String,
-        /// The values allowed.
+        /// The allowed values.
         allowed: String,
     },
-    /// Data that can't be learned from or predicted on: shape, target, weights.
+    /// Data that cannot be used for training or prediction.
     #[error("{0}")]
     Data(String),
-    /// Something a learner can't do.
+    /// A capability that a learner does not have.
     #[error("{learner} can't handle {need}")]
     Unsupported {
         /// The learner.
         learner: String,
-        /// The task or kind of data.
+        /// The missing capability.
         need: String,
     },
-    /// A model file that is damaged, foreign, or of another format version.
+    /// A damaged or foreign model file, or one of another format version.
     #[error("{}not a readable Ermine model: {message}", path.as_deref().map(|p| format!("{}: ", p.display())).unwrap_or_default())]
     ModelFile {
-        /// The file, when the model came from one.
+        /// The file, if the model was read from a file.
         path: Option<PathBuf>,
-        /// What is wrong with it.
+        /// What is wrong.
         message: String,
     },
-    /// Something that needs more memory than the process may have, found out before it was allocated.
+    /// An operation that would exceed the memory limit, found before allocating.
     #[error("{what} needs {}, but {} of the memory limit of {} are free; {advice}", bytes_text(*needed), bytes_text(limit.saturating_sub(*held)), bytes_text(*limit))]
     Memory {
-        /// What needs it.
+        /// The operation.
         what: String,
-        /// How many bytes it needs.
+        /// Number of bytes needed.
         needed: u64,
-        /// How many bytes the process holds already.
+        /// Number of bytes that the process already uses.
         held: u64,
-        /// How many bytes it may have.
+        /// The limit in bytes.
         limit: u64,
-        /// What to do about it.
+        /// What to do.
         advice: String,
     },
     /// A ranking task without query groups.
     #[error("ranking needs query groups: rows are only ranked within a query")]
     MissingGroups,
-    /// Rows whose target is missing, which nobody asked to drop.
+    /// Rows with a missing target.
     #[error("the target '{target}' is missing in {n_missing} of {n_rows} rows (first: row {first})")]
     MissingTarget {
         /// The target.
         target: String,
-        /// How many rows it is missing in.
+        /// Number of rows with a missing target.
         n_missing: usize,
-        /// How many rows there are.
+        /// Number of rows.
         n_rows: usize,
-        /// The first of them, counted from 1.
+        /// The first such row, from 1.
         first: usize,
     },
-    /// An observer asked for the work to stop.
+    /// An observer requested a stop.
     #[error("stopped on request")]
     Stopped,
 }
 
-/// A place in a table file. Lines and columns count from 1, the header is line 1.
+/// A location in a table file. Lines and columns are counted from 1; the header is line 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableLocation {
     /// The file.
     pub path: Option<PathBuf>,
     /// The line.
     pub line: Option<u64>,
-    /// The name of the column, or its number where it has no name.
+    /// The name of the column, or its number if it has no name.
     pub column: Option<String>,
 }
 
@@ -136,7 +135,7 @@ impl fmt::Display for TableLocation {
 }
 
 impl Error {
-    /// A message about the data as a whole.
+    /// An error about the data as a whole.
     pub fn data(message: impl Into<String>) -> Self {
         Error::Data(message.into())
     }
@@ -151,7 +150,7 @@ impl Error {
         Error::ModelFile { path: None, message: message.into() }
     }
 
-    /// A name that isn't among `known`.
+    /// An unknown name, given the known ones.
     pub fn unknown<S: AsRef<str>>(
         what: &'static str,
         name: impl Into<String>,
@@ -161,7 +160,7 @@ impl Error {
         Error::Unknown { what, name: name.into(), known }
     }
 
-    /// The same error with the file it happened in, where the kind has room for one and none is set yet.
+    /// Adds the file to an error that has none yet.
     pub fn in_file(self, file: impl AsRef<Path>) -> Self {
         let file = Some(file.as_ref().to_path_buf());
         match self {
@@ -174,7 +173,7 @@ impl Error {
     }
 }
 
-/// The known name closest to `name`, if it is close enough to be a slip of the keyboard.
+/// The known name most similar to `name`, if it is similar enough to be a typo.
 pub fn did_you_mean<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a str> {
     let folded = name.to_lowercase().replace('_', "-");
     known
@@ -184,13 +183,13 @@ pub fn did_you_mean<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, k)| {
             let length = name.chars().count().max(k.chars().count());
-            // One letter for another, or one number, is no slip.
+            // A different number or single letter is not a typo.
             *distance == 0 || (*distance <= 1 + length / 4 && *distance < length && name.parse::<f64>().is_err())
         })
         .map(|(_, k)| k)
 }
 
-/// A long value by its beginning.
+/// Shortens a long value.
 fn shortened(value: &str) -> String {
     const MOST: usize = 80;
     match value.char_indices().nth(MOST) {
@@ -199,7 +198,7 @@ fn shortened(value: &str) -> String {
     }
 }
 
-/// ": did you mean 'x'?" or the list of what there is.
+/// ": did you mean 'x'?", or the list of known names.
 fn hint(name: &str, known: &[String]) -> String {
     const LISTED: usize = 12;
     if let Some(close) = did_you_mean(name, known) {
@@ -217,18 +216,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_keyboard_is_recognised_and_a_stranger_is_not() {
+    fn typos_get_a_suggestion() {
         let known = ["species", "island", "body_mass_g"];
         assert_eq!(did_you_mean("specis", &known), Some("species"));
         assert_eq!(did_you_mean("body-mass-g", &known), Some("body_mass_g"));
         assert_eq!(did_you_mean("Island", &known), Some("island"));
         assert_eq!(did_you_mean("weight", &known), None);
-        assert_eq!(did_you_mean("7", &["0", "1"]), None, "another number is no slip");
+        assert_eq!(did_you_mean("7", &["0", "1"]), None, "a different number is not a typo");
         assert_eq!(did_you_mean("ab", &["xy", "aB"]), Some("aB"));
     }
 
     #[test]
-    fn messages_name_the_place() {
+    fn messages_contain_the_location() {
         let e = Error::Table {
             location: TableLocation { path: None, line: Some(3), column: Some("age".into()) },
             message: "'old' is not a number".into(),

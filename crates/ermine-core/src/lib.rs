@@ -1,6 +1,6 @@
-//! Foundations of Ermine: tables, data sets, losses, metrics, and the contract that learners and models keep.
+//! Foundations of Ermine: tables, data sets, losses, metrics, and the interfaces of learners and models.
 //!
-//! This crate is internal. Programs depend on [`ermine`](https://docs.rs/ermine), which re-exports what is public; what is only here may change at any time.
+//! This crate is internal. Programs depend on [`ermine`](https://docs.rs/ermine), which re-exports the public parts; everything else may change at any time.
 
 pub mod atomic;
 pub mod chart;

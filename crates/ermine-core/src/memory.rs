@@ -1,11 +1,10 @@
-//! How much memory there is, asked before a lot of it is allocated.
+//! Memory limits, checked before large allocations.
 //!
-//! An allocation that fails ends the process, and one that succeeds on paper may end it later, when the system runs out. So whatever needs memory out of
-//! proportion to its input (a dense matrix of categories, a table of classes, a kernel matrix, a file that unpacks) is estimated first: [`require`] returns an
-//! error that says what needs how much.
+//! An allocation that fails ends the process, and one that succeeds may end it later, when the system runs out of memory. So operations whose memory use is out of proportion to their
+//! input (a dense matrix of categories, a kernel matrix, a compressed file) are estimated first: [`require`] returns an error with the estimate.
 //!
-//! **The limit** is what [`set_limit`] was given; else the environment variable `ERMINE_MAX_MEMORY` (`2G`, `500M`, a number of bytes, `50%`); else 80 % of the
-//! memory of the machine, its cgroup or the limit on the address space, whichever is least (Linux; none elsewhere). What the process holds already counts.
+//! **The limit** is the value given to [`set_limit`]; otherwise the environment variable `ERMINE_MAX_MEMORY` (`2G`, `500M`, a number of bytes, `50%`); otherwise 80 % of the memory of the
+//! machine, its cgroup or the limit on the address space, whichever is lowest (Linux; no limit elsewhere). Memory that the process already uses counts toward it.
 
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -17,16 +16,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The environment variable that sets the limit.
 pub const VARIABLE: &str = "ERMINE_MAX_MEMORY";
 
-/// The share of the machine's memory that is used if nothing else is said.
+/// Default share of the machine's memory.
 const SHARE: f64 = 0.8;
 
-/// Less than this is never worth a question.
+/// Smaller amounts are not checked.
 const SMALL: u64 = 32 << 20;
 
-/// What [`set_limit`] was given; 0 for nothing.
+/// The limit given to [`set_limit`]; 0 for none.
 static GIVEN: AtomicU64 = AtomicU64::new(0);
 
-/// Limits the memory of this process to so many bytes, whatever the environment says.
+/// Limits the memory of this process to this number of bytes, whatever the environment variable.
 pub fn set_limit(bytes: u64) {
     GIVEN.store(bytes.max(1), Ordering::Relaxed);
 }
@@ -47,10 +46,10 @@ pub fn limit() -> Result<u64> {
     }
 }
 
-/// How a limit may be written.
+/// Format of a limit.
 pub const EXPECTED: &str = "a number of bytes such as 2G, 500M or 1000000000, or a share of the memory such as 50%";
 
-/// The bytes of `2G`, `1.5GiB`, `500M`, `64k`, `123456` or `50%`.
+/// Parses `2G`, `1.5GiB`, `500M`, `64k`, `123456` or `50%`.
 pub fn parse(text: &str) -> Option<u64> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
@@ -71,7 +70,7 @@ pub fn parse(text: &str) -> Option<u64> {
     Some((number * 1024f64.powi(power)) as u64).filter(|bytes| *bytes > 0)
 }
 
-/// Bytes for people: `1.5 GiB`.
+/// Formats a number of bytes: `1.5 GiB`.
 pub fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let power = (0..UNITS.len() - 1).take_while(|&power| bytes >> (10 * power) >= 1024).count();
@@ -79,7 +78,7 @@ pub fn bytes_text(bytes: u64) -> String {
     if power == 0 { format!("{bytes} bytes") } else { format!("{size:.1} {}", UNITS[power]) }
 }
 
-/// An error if `what` needs more memory than there is, with `advice` on what to do about it. `sizes` are multiplied: rows, columns, bytes for each.
+/// An error with `advice` if `what` needs more memory than allowed. `sizes` are multiplied: rows, columns, bytes per value.
 pub fn require(what: impl FnOnce() -> String, sizes: &[usize], advice: &str) -> Result<()> {
     let needed = sizes.iter().fold(1u64, |product, &size| product.saturating_mul(size as u64));
     if needed < SMALL {
@@ -92,7 +91,7 @@ pub fn require(what: impl FnOnce() -> String, sizes: &[usize], advice: &str) -> 
     Err(Error::Memory { what: what(), needed, held, limit, advice: advice.into() })
 }
 
-/// An error if the process holds more than the limit: for work whose size shows only while it is done, such as reading a file that unpacks.
+/// An error if the process exceeds the limit: for operations whose size is not known in advance, such as reading a compressed file.
 pub fn check_held(what: impl FnOnce() -> String, advice: &str) -> Result<()> {
     let held = held();
     if held < SMALL {
@@ -106,9 +105,9 @@ pub fn check_held(what: impl FnOnce() -> String, advice: &str) -> Result<()> {
     }
 }
 
-/// Reads a whole file, of which a device or a pipe doesn't say how long it is.
+/// Reads a whole file; the size of a device or pipe is not known in advance.
 pub fn read_file(path: &Path) -> Result<Vec<u8>> {
-    /// How much is read between two looks at the memory.
+    /// Number of bytes read between two checks of the limit.
     const PIECE: u64 = 8 << 20;
     let io = |e| Error::io(path, e);
     let mut file = File::open(path).map_err(io)?;
@@ -123,9 +122,9 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-const ADVICE: &str = "this file is larger than what can be held";
+const ADVICE: &str = "the file is larger than the memory limit";
 
-/// A share of the memory that this process may have; no limit where that isn't known.
+/// A share of the memory that this process may use; no limit if it is not known.
 fn share(of: f64) -> u64 {
     static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
     match *MEMORY.get_or_init(system::memory) {
@@ -134,7 +133,7 @@ fn share(of: f64) -> u64 {
     }
 }
 
-/// The memory that this process holds now; 0 where that isn't known.
+/// The memory that this process uses; 0 if it is not known.
 fn held() -> u64 {
     system::held().unwrap_or(0)
 }
@@ -144,7 +143,7 @@ mod system {
     use std::fs::read_to_string;
     use std::path::Path;
 
-    /// The least of what the machine has, what its cgroups allow and what the address space is limited to.
+    /// The lowest of the machine's memory, the limits of its cgroups and the limit on the address space.
     pub fn memory() -> Option<u64> {
         let machine = line(&read_to_string("/proc/meminfo").ok()?, "MemTotal:");
         [machine, cgroup(), address_space()].into_iter().flatten().min()
@@ -154,13 +153,13 @@ mod system {
         line(&read_to_string("/proc/self/status").ok()?, "VmRSS:")
     }
 
-    /// The number of a line `NAME: 123 kB`.
+    /// The number in a line `NAME: 123 kB`.
     fn line(text: &str, name: &str) -> Option<u64> {
         let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
         rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
     }
 
-    /// The least limit of the cgroups that this process is in, of either version. (A cgroup without a limit says "max" or a huge number.)
+    /// The lowest limit of the cgroups of this process, of either version. A cgroup without a limit has "max" or a huge number.
     fn cgroup() -> Option<u64> {
         let of_this_process = read_to_string("/proc/self/cgroup").unwrap_or_default();
         let limits = of_this_process.lines().filter_map(|line| {
@@ -174,7 +173,7 @@ mod system {
                 let folder = Path::new(root).join(folder.strip_prefix("/").unwrap_or(folder));
                 read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok()
             };
-            // In a container the path may be that of the host; the root is then the container's own cgroup.
+            // In a container the path may be that of the host; then the root is the container's cgroup.
             Path::new(path).ancestors().filter_map(of).min()
         });
         limits.min()
@@ -182,7 +181,7 @@ mod system {
 
     fn address_space() -> Option<u64> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the call writes the two numbers of `limit` and nothing else.
+        // SAFETY: the call only writes the two numbers of `limit`.
         let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
         (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
     }
@@ -204,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_written_with_units() {
+    fn limits_are_parsed() {
         let known = [("2G", 2u64 << 30), ("1.5GiB", 3 << 29), ("500M", 500 << 20), ("64 kb", 64 << 10), ("123", 123)];
         known.into_iter().for_each(|(text, bytes)| assert_eq!(parse(text), Some(bytes), "{text}"));
         for wrong in ["", "G", "-1", "0", "1X", "2G2", "nan", "101%", "0%"] {
@@ -216,19 +215,19 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_memory_of_the_machine_is_known() {
+    fn the_memory_of_the_machine_is_positive() {
         assert!(parse("50%").unwrap() < parse("100%").unwrap() && parse("100%").unwrap() > SMALL);
         assert!(held() > 0 && held() < parse("100%").unwrap());
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_its_size() {
+    fn errors_name_the_operation_and_its_size() {
         let what = || "a matrix of 1000000 x 1000000 numbers".to_string();
         let message = require(what, &[1_000_000, 1_000_000, 8], "leave out a column").unwrap_err().to_string();
         for part in ["a matrix of 1000000 x 1000000 numbers needs 7.3 TiB", "leave out a column", "limit"] {
             assert!(message.contains(part), "{message}");
         }
-        assert!(require(what, &[usize::MAX, usize::MAX], "").is_err(), "sizes beyond all numbers");
+        assert!(require(what, &[usize::MAX, usize::MAX], "").is_err(), "sizes that overflow");
         require(what, &[1000, 8], "").unwrap();
     }
 }

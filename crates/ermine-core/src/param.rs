@@ -1,14 +1,13 @@
 //! Parameters, declared once.
 //!
-//! A learner writes its parameters in one [`params!`](crate::params) block: name, type, default, allowed range, range worth
-//! tuning, one line of documentation. The struct with its public fields, the validation messages, the command-line
-//! flags, the Python signatures and the tuner's search space all follow from that block.
+//! A learner declares its parameters in one [`params!`](crate::params) block: name, type, default, allowed range, tuning range, and documentation. The struct with its public fields, the
+//! validation messages, the command-line flags, the Python signatures and the search space are derived from it.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A parameter's value, free of its type: as typed on a command line, passed from Python or kept in a model file.
+/// An untyped parameter value, from the command line, Python or a model file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -16,17 +15,17 @@ pub enum Value {
     None,
     /// True or false.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number.
     Float(f64),
-    /// A word.
+    /// Text.
     Text(String),
-    /// Several values.
+    /// A list.
     List(Vec<Value>),
 }
 
-// By hand, because JSON has no infinite numbers: those are written as the words that `f64` reads back.
+// JSON has no infinite numbers, so they are written as strings that `f64` parses.
 impl Serialize for Value {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -42,7 +41,7 @@ impl Serialize for Value {
 }
 
 impl Value {
-    /// The value as a number, where it is one.
+    /// The value as a number, if it is one.
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Int(i) => Some(*i as f64),
@@ -51,7 +50,7 @@ impl Value {
         }
     }
 
-    /// Reads a value as typed on a command line: `none`, `true`, `3`, `0.5`, `gini`, `1,2,3`.
+    /// Parses a value from the command line: `none`, `true`, `3`, `0.5`, `gini`, `1,2,3`.
     pub fn parse(text: &str) -> Value {
         match text.trim() {
             "none" | "None" | "" => Value::None,
@@ -73,7 +72,7 @@ impl fmt::Display for Value {
             Value::None => f.write_str("none"),
             Value::Bool(b) => write!(f, "{b}"),
             Value::Int(i) => write!(f, "{i}"),
-            // With its point: a share of 1.0 and a count of 1 are different things. Very large and very small ones with their power of ten.
+            // With a decimal point, since a share of 1.0 and a count of 1 differ.
             Value::Float(x) => write!(f, "{x:?}"),
             Value::Text(t) => f.write_str(t),
             Value::List(vs) => {
@@ -85,13 +84,13 @@ impl fmt::Display for Value {
     }
 }
 
-/// What values a parameter takes, before its range is looked at.
+/// The type of a parameter, apart from its range.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ParamKind {
     /// True or false.
     Bool,
-    /// A whole number.
+    /// An integer.
     Int,
     /// A number.
     Float,
@@ -99,51 +98,51 @@ pub enum Kind {
     Text,
     /// One of these words.
     Choice(Vec<&'static str>),
-    /// Several values of one kind.
-    List(Box<Kind>),
-    /// No value, or one of this kind.
-    Optional(Box<Kind>),
-    /// Any of these kinds.
-    Either(Vec<Kind>),
+    /// A list.
+    List(Box<ParamKind>),
+    /// None, or a value of this type.
+    Optional(Box<ParamKind>),
+    /// Any of these types.
+    Either(Vec<ParamKind>),
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ParamKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Bool => f.write_str("true or false"),
-            Kind::Int => f.write_str("a whole number"),
-            Kind::Float => f.write_str("a number"),
-            Kind::Text => f.write_str("text"),
-            Kind::Choice(words) => write!(f, "{}", words.join(" | ")),
-            Kind::List(kind) => match **kind {
-                Kind::Int => f.write_str("a list of whole numbers"),
-                Kind::Float => f.write_str("a list of numbers"),
+            ParamKind::Bool => f.write_str("true or false"),
+            ParamKind::Int => f.write_str("a whole number"),
+            ParamKind::Float => f.write_str("a number"),
+            ParamKind::Text => f.write_str("text"),
+            ParamKind::Choice(words) => write!(f, "{}", words.join(" | ")),
+            ParamKind::List(kind) => match **kind {
+                ParamKind::Int => f.write_str("a list of whole numbers"),
+                ParamKind::Float => f.write_str("a list of numbers"),
                 _ => write!(f, "a list of: {kind}"),
             },
-            Kind::Optional(kind) => write!(f, "none, or {kind}"),
-            Kind::Either(kinds) => {
-                let words: Vec<String> = kinds.iter().map(Kind::to_string).collect();
+            ParamKind::Optional(kind) => write!(f, "none, or {kind}"),
+            ParamKind::Either(kinds) => {
+                let words: Vec<String> = kinds.iter().map(ParamKind::to_string).collect();
                 f.write_str(&words.join(", or "))
             }
         }
     }
 }
 
-/// The numbers a parameter may take. Ends belong to the range unless marked open.
+/// The allowed range of a number. Bounds are inclusive unless marked open.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Range {
     /// Lowest value.
     pub min: f64,
     /// Highest value.
     pub max: f64,
-    /// The lowest value itself is not allowed.
+    /// Whether the lower bound is exclusive.
     pub above: bool,
-    /// The highest value itself is not allowed.
+    /// Whether the upper bound is exclusive.
     pub below: bool,
 }
 
 impl Range {
-    /// Every number.
+    /// All numbers.
     pub const ALL: Range = Range::between(f64::NEG_INFINITY, f64::INFINITY);
 
     /// `min <= x <= max`.
@@ -167,7 +166,7 @@ impl Range {
         Range { min, max, above: true, below: true }
     }
 
-    /// Whether `x` lies in the range. NaN never does.
+    /// Whether `x` is in the range; false for NaN.
     pub fn contains(&self, x: f64) -> bool {
         let low = if self.above { x > self.min } else { x >= self.min };
         let high = if self.below { x < self.max } else { x <= self.max };
@@ -194,40 +193,40 @@ impl fmt::Display for Range {
     }
 }
 
-/// The values worth trying when a parameter is tuned.
+/// The values to try in tuning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tune {
-    /// Evenly between two values.
+    /// Uniform between two values.
     Linear(f64, f64),
-    /// Evenly in the logarithm.
+    /// Uniform in the logarithm.
     Log(f64, f64),
-    /// Each word or flag that the kind allows.
+    /// Every word or flag.
     Each,
 }
 
-/// All that is known about a parameter.
+/// Specification of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ParamSpec {
-    /// Its one name, in every interface.
+    /// Name in every interface.
     pub name: &'static str,
-    /// What it does, in a line or two.
+    /// Documentation.
     pub doc: String,
-    /// What values it takes.
-    pub kind: Kind,
-    /// Which numbers, where it takes numbers.
+    /// Type.
+    pub kind: ParamKind,
+    /// Range, for numbers.
     pub range: Range,
-    /// The value it has unless said otherwise.
+    /// Default value.
     pub default: Value,
-    /// Where a tuner should look, if anywhere.
+    /// Values to try in tuning.
     pub tune: Option<Tune>,
-    /// What values are allowed, where that takes other words than kind and range.
+    /// Description of the allowed values, if type and range don't describe them.
     #[serde(skip)]
     pub wanted: Option<String>,
 }
 
 impl ParamSpec {
-    /// What values are allowed, in words.
+    /// Description of the allowed values.
     pub fn allowed(&self) -> String {
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
@@ -253,20 +252,20 @@ impl ParamSpec {
     }
 }
 
-/// A set of declared parameters. Implemented by [`params!`](crate::params).
+/// A set of parameters. Implemented by [`params!`](crate::params).
 pub trait Parameters {
-    /// The name that messages give the owner, e.g. "decision-stump".
+    /// The name of the owner in messages, such as "decision-stump".
     fn owner(&self) -> &'static str;
-    /// All parameters, in the order of declaration.
+    /// All parameters, in order of declaration.
     fn specs(&self) -> Vec<ParamSpec>;
     /// The current value of a parameter.
     fn get(&self, name: &str) -> Option<Value>;
-    /// Puts a value in without looking at its range; false where name or type don't fit.
+    /// Sets a value without checking its range; false if the name or type is wrong.
     fn put(&mut self, name: &str, value: &Value) -> bool;
-    /// Whether name and type of a value fit; its range is not looked at.
+    /// Whether name and type of a value are valid; its range is not checked.
     fn fits(&self, name: &str, value: &Value) -> bool;
 
-    /// Checks a value for one parameter without setting it.
+    /// Checks a value without setting it.
     fn check(&self, name: &str, value: &Value) -> Result<()> {
         let specs = self.specs();
         let Some(spec) = specs.iter().find(|s| s.name == name) else {
@@ -276,7 +275,7 @@ pub trait Parameters {
         if self.fits(name, value) { Ok(()) } else { Err(spec.refuse(self.owner(), value)) }
     }
 
-    /// Sets one parameter, checked.
+    /// Checks and sets a parameter.
     fn set(&mut self, name: &str, value: &Value) -> Result<()> {
         self.check(name, value)?;
         self.put(name, value);
@@ -291,29 +290,29 @@ pub trait Parameters {
         Ok(())
     }
 
-    /// Every parameter with its value.
+    /// All parameters with their values.
     fn values(&self) -> Vec<(&'static str, Value)> {
         self.specs().iter().map(|s| (s.name, self.get(s.name).unwrap_or(Value::None))).collect()
     }
 }
 
-/// A Rust type that a parameter's field can have.
+/// A Rust type of parameters.
 pub trait ParamType: Sized {
-    /// What values it takes.
-    fn kind() -> Kind;
-    /// The value, free of its type.
+    /// The type of its values.
+    fn kind() -> ParamKind;
+    /// Converts to an untyped value.
     fn to_value(&self) -> Value;
-    /// The typed value, where it fits.
+    /// Converts from an untyped value, if possible.
     fn from_value(value: &Value) -> Option<Self>;
-    /// What values it takes and in which range, where that takes other words than kind and range.
+    /// Description of the allowed values, if type and range don't describe them.
     fn wanted() -> Option<String> {
         None
     }
 }
 
 impl ParamType for bool {
-    fn kind() -> Kind {
-        Kind::Bool
+    fn kind() -> ParamKind {
+        ParamKind::Bool
     }
     fn to_value(&self) -> Value {
         Value::Bool(*self)
@@ -324,8 +323,8 @@ impl ParamType for bool {
 }
 
 impl ParamType for f64 {
-    fn kind() -> Kind {
-        Kind::Float
+    fn kind() -> ParamKind {
+        ParamKind::Float
     }
     fn to_value(&self) -> Value {
         Value::Float(*self)
@@ -341,8 +340,8 @@ impl ParamType for f64 {
 macro_rules! whole_number {
     ($($t:ty),*) => {$(
         impl ParamType for $t {
-            fn kind() -> Kind {
-                Kind::Int
+            fn kind() -> ParamKind {
+                ParamKind::Int
             }
             fn to_value(&self) -> Value {
                 i64::try_from(*self).map_or(Value::Float(*self as f64), Value::Int)
@@ -360,8 +359,8 @@ macro_rules! whole_number {
 whole_number!(usize, u64, u32, i64);
 
 impl ParamType for String {
-    fn kind() -> Kind {
-        Kind::Text
+    fn kind() -> ParamKind {
+        ParamKind::Text
     }
     fn to_value(&self) -> Value {
         Value::Text(self.clone())
@@ -372,8 +371,8 @@ impl ParamType for String {
 }
 
 impl<T: ParamType> ParamType for Option<T> {
-    fn kind() -> Kind {
-        Kind::Optional(Box::new(T::kind()))
+    fn kind() -> ParamKind {
+        ParamKind::Optional(Box::new(T::kind()))
     }
     fn to_value(&self) -> Value {
         self.as_ref().map_or(Value::None, T::to_value)
@@ -387,8 +386,8 @@ impl<T: ParamType> ParamType for Option<T> {
 }
 
 impl<T: ParamType> ParamType for Vec<T> {
-    fn kind() -> Kind {
-        Kind::List(Box::new(T::kind()))
+    fn kind() -> ParamKind {
+        ParamKind::List(Box::new(T::kind()))
     }
     fn to_value(&self) -> Value {
         Value::List(self.iter().map(T::to_value).collect())
@@ -402,7 +401,7 @@ impl<T: ParamType> ParamType for Vec<T> {
     }
 }
 
-/// Declares an enum whose variants are the words a parameter may take.
+/// Declares an enum whose variants are the allowed words of a parameter.
 #[macro_export]
 macro_rules! choice {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[doc = $doc:literal])* $variant:ident = $word:literal),+ $(,)? }) => {
@@ -411,7 +410,7 @@ macro_rules! choice {
         $vis enum $name { $($(#[doc = $doc])* $variant),+ }
 
         impl $name {
-            /// The word users write for this value.
+            /// The name of this value.
             pub fn word(&self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }
@@ -424,8 +423,8 @@ macro_rules! choice {
         }
 
         impl $crate::param::ParamType for $name {
-            fn kind() -> $crate::param::Kind {
-                $crate::param::Kind::Choice(vec![$($word),+])
+            fn kind() -> $crate::param::ParamKind {
+                $crate::param::ParamKind::Choice(vec![$($word),+])
             }
             fn to_value(&self) -> $crate::param::Value {
                 $crate::param::Value::Text(self.word().to_string())
@@ -440,7 +439,7 @@ macro_rules! choice {
     };
 }
 
-/// Declares a learner's parameters: a struct of public fields with defaults, and all that interfaces need to know.
+/// Declares the parameters of a learner: a struct of public fields with defaults, and its specification.
 ///
 /// ```
 /// use ermine_core::param::{Parameters, Range, Value};
@@ -533,16 +532,16 @@ mod tests {
     use super::*;
 
     choice! {
-        /// A colour.
-        pub enum Colour { Red = "red", Green = "green" }
+        /// A color.
+        pub enum Color { Red = "red", Green = "green" }
     }
     params! {
         /// For the tests below.
-        pub struct Sample("sample") {
+        pub struct TestParams("sample") {
             /// How many.
             count: usize = 10, range Range::at_least(1.0);
             /// Which.
-            colour: Colour = Colour::Red, tune Each;
+            color: Color = Color::Red, tune Each;
             /// How deep, if limited.
             depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(1, 10);
             /// How much.
@@ -552,7 +551,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn numbers_are_read_as_they_are_written(x in proptest::num::f64::NORMAL | proptest::num::f64::ZERO, whole in -1000i32..1000) {
+        fn numbers_round_trip(x in proptest::num::f64::NORMAL | proptest::num::f64::ZERO, whole in -1000i32..1000) {
             for x in [x, f64::from(whole)] {
                 let text = Value::Float(x).to_string();
                 proptest::prop_assert_eq!(Value::parse(&text), Value::Float(x));
@@ -562,34 +561,34 @@ mod tests {
     }
 
     #[test]
-    fn values_are_set_by_name_and_checked() {
-        let mut s = Sample::default();
+    fn values_are_checked_and_set_by_name() {
+        let mut s = TestParams::default();
         s.set("count", &Value::parse("7")).unwrap();
-        s.set("colour", &Value::parse("green")).unwrap();
+        s.set("color", &Value::parse("green")).unwrap();
         s.set("depth", &Value::parse("none")).unwrap();
-        assert_eq!((s.count, s.colour, s.depth), (7, Colour::Green, None));
+        assert_eq!((s.count, s.color, s.depth), (7, Color::Green, None));
         let message =
-            |name: &str, text: &str| Sample::default().set(name, &Value::parse(text)).unwrap_err().to_string();
+            |name: &str, text: &str| TestParams::default().set(name, &Value::parse(text)).unwrap_err().to_string();
         assert_eq!(message("count", "0"), "sample: count = 0 is not allowed: expected a whole number, at least 1");
         assert_eq!(message("count", "2.5"), "sample: count = 2.5 is not allowed: expected a whole number, at least 1");
-        assert_eq!(message("colour", "blue"), "sample: colour = blue is not allowed: expected red | green");
-        assert_eq!(message("color", "red"), "no parameter named 'color': did you mean 'colour'?");
+        assert_eq!(message("color", "blue"), "sample: color = blue is not allowed: expected red | green");
+        assert_eq!(message("color", "red"), "no parameter named 'color': did you mean 'color'?");
         assert!(message("rate", "nan").contains("more than 0 and at most 1"));
     }
 
     #[test]
-    fn fields_set_directly_are_validated_too() {
-        assert!(Sample { rate: f64::NAN, ..Default::default() }.validate().is_err());
-        assert!(Sample { depth: Some(0), ..Default::default() }.validate().is_err());
-        assert!(Sample::default().validate().is_ok());
+    fn fields_set_directly_are_validated() {
+        assert!(TestParams { rate: f64::NAN, ..Default::default() }.validate().is_err());
+        assert!(TestParams { depth: Some(0), ..Default::default() }.validate().is_err());
+        assert!(TestParams::default().validate().is_ok());
     }
 
     #[test]
-    fn every_default_is_a_value_its_own_spec_allows() {
-        let mut s = Sample::default();
+    fn every_default_is_allowed() {
+        let mut s = TestParams::default();
         for spec in s.specs() {
             s.set(spec.name, &spec.default).unwrap();
         }
-        assert_eq!(s, Sample::default());
+        assert_eq!(s, TestParams::default());
     }
 }

@@ -1,49 +1,49 @@
-//! Progress and stopping. Long work tells an [`Observer`] what it is doing and is told whether to go on; the command
-//! line draws a bar from it, Python calls back and checks for Ctrl-C.
+//! Progress and cancellation. Long work reports to an [`Observer`], whose answer decides whether it continues: the command line draws a progress bar, Python calls callbacks and checks for
+//! Ctrl-C.
 
 use crate::error::{Error, Result};
 use std::cell::Cell;
 use std::time::Instant;
 
-/// What long work reports.
+/// A progress event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
-    /// A piece of work begins; `total` steps where the number is known.
+    /// A piece of work begins.
     Begin {
-        /// What it is, for people.
+        /// Description for users.
         what: &'a str,
-        /// How many steps it will take, if known.
+        /// Number of steps, if known.
         total: Option<u64>,
     },
-    /// `done` steps of the current piece of work are behind us.
+    /// Progress within the current piece of work.
     Step {
-        /// Steps done so far.
+        /// Number of steps done.
         done: u64,
-        /// A number worth showing beside the bar, e.g. the validation loss.
+        /// A number to show, such as the validation loss.
         score: Option<(&'a str, f64)>,
     },
-    /// The current piece of work is over.
+    /// The current piece of work has ended.
     End,
-    /// Parts of the current piece of work, which have nothing to show by themselves, ask whether to go on. They may do so from several threads at once.
+    /// A part of the current piece of work checks whether to continue, possibly from several threads at once.
     Within,
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Continue.
     Continue,
     /// Stop as soon as possible, leaving nothing half-written.
     Stop,
 }
 
-/// Someone who watches long work. Called from the threads that do it, one call at a time but for [`Event::Within`], and cheap calls are expected.
+/// Observes long work. Called from the working threads, one call at a time except for [`Event::Within`]; calls should be cheap.
 pub trait Observer: Send + Sync {
-    /// Something happened; the answer says whether to go on.
+    /// Handles an event and decides whether to continue.
     fn event(&self, event: &Event<'_>) -> Control;
 }
 
-/// Watches nothing and never stops anything.
+/// Ignores all events and never stops the work.
 pub struct Silent;
 
 impl Observer for Silent {
@@ -52,10 +52,10 @@ impl Observer for Silent {
     }
 }
 
-/// What the parts of a piece of work are watched by: whatever they report, they only ask the observer of the whole whether to go on.
-pub struct Parts<'a>(pub &'a dyn Observer);
+/// The observer of parts of a piece of work: it ignores their events and only checks whether to continue.
+pub struct PartObserver<'a>(pub &'a dyn Observer);
 
-impl Observer for Parts<'_> {
+impl Observer for PartObserver<'_> {
     fn event(&self, _: &Event<'_>) -> Control {
         self.0.event(&Event::Within)
     }
@@ -69,7 +69,7 @@ pub fn report(observer: &dyn Observer, event: Event<'_>) -> Result<()> {
     }
 }
 
-/// How long a search goes on: to its end, until a moment, or until its observer says stop.
+/// How long a search may take: until its end, a deadline, or a request to stop.
 pub struct Patience<'a> {
     deadline: Option<Instant>,
     observer: &'a dyn Observer,
@@ -79,12 +79,12 @@ pub struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    /// Until this moment, if there is one, and as long as the observer goes on.
+    /// Until this deadline, if there is one, and as long as the observer continues.
     pub fn new(deadline: Option<Instant>, observer: &'a dyn Observer) -> Self {
         Patience { deadline, observer, looked: Cell::new(0), late: Cell::new(false), stopped: Cell::new(false) }
     }
 
-    /// Whether to stop now. Asked between pieces of work; each question is a step for the observer.
+    /// Whether to stop now. Called between pieces of work; each call is a step for the observer.
     pub fn is_over(&self) -> bool {
         if !self.was_over() {
             self.looked.set(self.looked.get() + 1);
@@ -95,12 +95,12 @@ impl<'a> Patience<'a> {
         self.was_over()
     }
 
-    /// Whether the answer to the last question was yes.
+    /// The result of the last call of [`is_over`](Self::is_over).
     pub fn was_over(&self) -> bool {
         self.late.get() || self.stopped.get()
     }
 
-    /// Whether the moment came before the end; an error if the observer said stop.
+    /// Whether the deadline passed before the end; an error if the observer requested a stop.
     pub fn ran_out(&self) -> Result<bool> {
         if self.stopped.get() { Err(Error::Stopped) } else { Ok(self.late.get()) }
     }

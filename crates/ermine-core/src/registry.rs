@@ -1,10 +1,10 @@
 //! The registry of learners.
 //!
-//! Each family of methods declares its learners in a list of entries; the crate `ermine` puts the lists together. Whatever needs a learner by its name (the
-//! command line, reductions, the reader of model files) receives the registry, so that nothing in this crate depends on the families.
+//! Each family declares a list of learners; the crate `ermine` combines them. Code that needs a learner by name (the command line, reductions, model files) receives the registry, so
+//! nothing in this crate depends on the families.
 
 use crate::error::{Error, Result};
-use crate::learner::{Info, Learner};
+use crate::learner::{Learner, LearnerInfo};
 use crate::memory;
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
@@ -12,16 +12,16 @@ use crate::section::Sections;
 use std::path::Path;
 
 /// A learner in the registry.
-pub struct Entry {
-    /// Makes the learner with its default parameters.
+pub struct RegistryEntry {
+    /// Creates the learner with default parameters.
     pub make: fn() -> Box<dyn Learner>,
-    /// Reads and checks its sections of a model file.
+    /// Loads and checks its sections of a model file.
     pub load: fn(&Sections, &Header) -> Result<Box<dyn Fitted>>,
 }
 
-impl Entry {
+impl RegistryEntry {
     /// Name and capabilities of the learner.
-    pub fn info(&self) -> &'static Info {
+    pub fn info(&self) -> &'static LearnerInfo {
         (self.make)().info()
     }
 }
@@ -29,45 +29,45 @@ impl Entry {
 /// The available learners, family by family.
 #[derive(Clone, Copy)]
 pub struct Registry {
-    families: &'static [&'static [Entry]],
+    families: &'static [&'static [RegistryEntry]],
     base: Option<&'static Registry>,
 }
 
 impl Registry {
     /// A registry of these families.
-    pub const fn new(families: &'static [&'static [Entry]]) -> Registry {
+    pub const fn new(families: &'static [&'static [RegistryEntry]]) -> Registry {
         Registry { families, base: None }
     }
 
     /// A registry with these families in addition to those of `base`; for custom learners.
-    pub const fn extending(base: &'static Registry, families: &'static [&'static [Entry]]) -> Registry {
+    pub const fn extending(base: &'static Registry, families: &'static [&'static [RegistryEntry]]) -> Registry {
         Registry { families, base: Some(base) }
     }
 
-    /// All learners, in the order in which users see them.
-    pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
+    /// All learners, in display order.
+    pub fn entries(self) -> impl Iterator<Item = &'static RegistryEntry> {
         let base = self.base.map_or(&[][..], |base| base.families);
         base.iter().chain(self.families).flat_map(|family| family.iter())
     }
 
     /// The entry of a learner.
-    pub fn find(self, name: &str) -> Result<&'static Entry> {
+    pub fn find(self, name: &str) -> Result<&'static RegistryEntry> {
         let found = self.entries().find(|entry| entry.info().name == name);
         found.ok_or_else(|| Error::unknown("learner", name, self.entries().map(|entry| entry.info().name)))
     }
 
-    /// A learner with its default parameters.
+    /// A learner with default parameters.
     pub fn learner(self, name: &str) -> Result<Box<dyn Learner>> {
         Ok((self.find(name)?.make)())
     }
 
-    /// Reads a fitted model from its sections, given the name of its learner.
+    /// Loads a fitted model from its sections, given the name of its learner.
     pub fn load_part(self, name: &str, sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let unknown = |_| Error::model_file(format!("it contains a model of the unknown learner '{name}'"));
         (self.find(name).map_err(unknown)?.load)(sections, header)
     }
 
-    /// Reads a model from the bytes of a model file.
+    /// Loads a model from the bytes of a model file.
     pub fn model_from_bytes(self, bytes: &[u8]) -> Result<Model> {
         let (header, sections) = file::from_bytes(bytes)?;
         let entry = self
@@ -77,7 +77,7 @@ impl Registry {
         Ok(Model::new(header, fitted, self))
     }
 
-    /// Reads a model file.
+    /// Loads a model file.
     pub fn load_model(self, path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
         let bytes = memory::read_file(path)?;

@@ -1,8 +1,8 @@
-//! Random streams. Every stream is derived from the user's seed and the place that needs it (which tree, which fold,
-//! which round), never from a thread, so that the same seed gives the same model on any number of threads.
+//! Random number streams. Every stream is derived from the user's seed and its purpose (which tree, fold or round), never from a thread, so results don't depend on the number of
+//! threads.
 //!
 //! The generator is xoshiro256++, whose output is fixed by its specification and does not depend on the platform.
-//!
+//! [`Purpose`] lists all uses of random numbers. Code gets its stream from a purpose; [`stream`] itself is for tests.
 //! [`Purpose`] lists everything that random numbers are drawn for. Code that needs random numbers takes a stream from its purpose; [`stream`] itself is for tests.
 
 pub use rand::RngExt;
@@ -11,8 +11,8 @@ pub use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 
 macro_rules! purposes {
     ($($(#[$doc:meta])* $name:ident = $tag:literal,)*) => {
-        /// What random numbers are drawn for. The tag is part of the place that a stream is derived from, so that two purposes under the same seed draw
-        /// different numbers. A tag must not change: models trained with the same seed would change with it. New purposes take a free number.
+        /// What random numbers are used for. The tag is part of the stream's derivation, so two purposes with the same seed draw different numbers. A tag must not change, since models trained
+        /// with the same seed would change. New purposes take an unused number.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u64)]
         pub enum Purpose {
@@ -123,7 +123,7 @@ impl Purpose {
     }
 }
 
-/// The stream that belongs to `place` under `seed`.
+/// The stream for `place` under `seed`.
 pub fn stream(seed: u64, place: &[u64]) -> Rng {
     stream_from(mix(seed), place)
 }
@@ -139,7 +139,7 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The place of the `part`-th thing within `place`, as one number: for places as deep as the nodes of a tree.
+/// A hash of `place` and `part`, for nested places such as the nodes of a tree.
 pub fn place(place: u64, part: u64) -> u64 {
     mix(place ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }

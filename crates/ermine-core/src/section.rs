@@ -1,6 +1,6 @@
 //! Named arrays: how the contents of a model are written to a file and read back.
 //!
-//! A learner writes its arrays under names of its choice and reads them by name and type. A model made of several models gives each of them a scope.
+//! A learner saves arrays under names of its choice and loads them by name and type. Models that contain other models give each a scope.
 
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sections {
     prefix: String,
-    /// Shared, so that scopes of a large file are passed on without a copy.
+    /// Shared, so that scopes of a large file need no copy.
     entries: Vec<(SectionSpec, Arc<Vec<u8>>)>,
 }
 

@@ -30,7 +30,7 @@ impl Number for f32 {
     }
 }
 
-/// Distance between neighbours in numbers; `None` where they don't lie at whole distances or are not aligned.
+/// Distance between neighbors in numbers; `None` where they don't lie at whole distances or are not aligned.
 fn whole_stride<T: Element>(aligned: bool, bytes: isize) -> Option<isize> {
     let size = size_of::<T>() as isize;
     (aligned && bytes % size == 0).then_some(bytes / size)

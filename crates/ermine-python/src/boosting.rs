@@ -6,16 +6,16 @@
 use crate::array;
 use crate::error::python;
 use crate::job;
-use crate::model::{Model, PROGRAM};
-use crate::table::Table;
-use crate::target::Target;
+use crate::model::{PROGRAM, PyModel};
+use crate::table::PyTable;
+use crate::target::PyTarget;
 use crate::value;
 use ermine::{Error, Result};
 use ermine_core::learner::{self, Checkpoint, Context};
 use ermine_core::matrix::{Dataset, Target as CoreTarget};
 use ermine_core::model::Model as CoreModel;
 use ermine_trees::boost::objective::Objective;
-use ermine_trees::learner::gradient_boosting::{Boosted, GradientBoosting, fitted::Stages};
+use ermine_trees::learner::gradient_boosting::{BoostedTrees, GradientBoosting, fitted::BoostedStages};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,9 +26,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where an exception of a user's function waits until the training has ended.
 #[derive(Clone, Default)]
-struct Raised(Arc<Mutex<Option<PyErr>>>);
+struct RaisedException(Arc<Mutex<Option<PyErr>>>);
 
-impl Raised {
+impl RaisedException {
     fn put(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
@@ -43,15 +43,15 @@ impl Raised {
 }
 
 /// Rows with their targets, weights, queries and scores to start from.
-struct Rows<'a, 'py> {
-    table: &'a Table,
-    target: &'a Target,
+struct ValidationSet<'a, 'py> {
+    table: &'a PyTable,
+    target: &'a PyTarget,
     weight: Option<&'a Bound<'py, PyArray1<f64>>>,
     group: Option<&'a Bound<'py, PyArray1<u32>>>,
     init_score: Option<&'a Bound<'py, PyArray1<f64>>>,
 }
 
-impl Rows<'_, '_> {
+impl ValidationSet<'_, '_> {
     fn dataset(&self) -> PyResult<Dataset> {
         let weight = self.weight.map(array::numbers).transpose()?;
         let group = self.group.map(array::numbers).transpose()?;
@@ -69,8 +69,8 @@ impl Rows<'_, '_> {
 pub fn boost(
     py: Python<'_>,
     params: &Bound<'_, PyDict>,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     extras: &Bound<'_, PyDict>,
     seed: u64,
@@ -78,14 +78,15 @@ pub fn boost(
     note: &str,
     progress: Option<&Bound<'_, PyAny>>,
     callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Model> {
+) -> PyResult<PyModel> {
     let mut gradient_boosting = GradientBoosting::default();
     value::set(&mut gradient_boosting, params)?;
     let mut note: serde_json::Value =
         serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let group = extra::<Bound<'_, PyArray1<u32>>>(extras, "group")?;
     let init_score = extra::<Bound<'_, PyArray1<f64>>>(extras, "init_score")?;
-    let data = Rows { table, target, weight, group: group.as_ref(), init_score: init_score.as_ref() }.dataset()?;
+    let data =
+        ValidationSet { table, target, weight, group: group.as_ref(), init_score: init_score.as_ref() }.dataset()?;
     // The last is watched, and of the others it is told how they fared.
     let mut sets = validation(extras)?;
     let validation = sets.pop();
@@ -95,18 +96,18 @@ pub fn boost(
         return Err(PyTypeError::new_err("early stopping with an objective of one's own needs an eval_metric"));
     }
     let checkpoint: Option<(PathBuf, usize)> = extra(extras, "checkpoint")?;
-    let from: Option<Py<Model>> = extra(extras, "model")?;
+    let from: Option<Py<PyModel>> = extra(extras, "model")?;
     let from = from.map(|model| model.get().core());
-    let raised = Raised::default();
+    let raised = RaisedException::default();
     let errors = raised.clone();
-    let work = move |watch: &job::Watch| {
+    let work = move |observer: &job::JobObserver| {
         let loss = |data: &Dataset| own_loss(data, objective.as_ref(), &errors);
-        let judge = |data: &Dataset, said: &[f64]| judged(data, said, metric.as_ref(), &errors);
+        let judge = |data: &Dataset, predictions: &[f64]| judged(data, predictions, metric.as_ref(), &errors);
         let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));
         let context = Context {
             seed,
             threads: Some(threads),
-            observer: watch,
+            observer,
             init_model: from.as_deref(),
             validation: validation.as_ref(),
             objective: if objective.is_some() { Some(&loss) } else { None },
@@ -128,7 +129,7 @@ pub fn boost(
         note["other_sets"] = others.into();
     }
     model.set_note(PROGRAM, note);
-    Ok(Model::of(model, crate::neighbor::Trouble::default()))
+    Ok(PyModel::of(model, crate::neighbor::FirstException::default()))
 }
 
 /// An entry of `extras`; `None` where it is not there or is None.
@@ -151,10 +152,10 @@ fn validation(extras: &Bound<'_, PyDict>) -> PyResult<Vec<Dataset>> {
 /// A set of rows to watch: table, target, weight, group, init score.
 fn rows_of(set: &Bound<'_, PyAny>) -> PyResult<Dataset> {
     type Numbers<'py> = Option<Bound<'py, PyArray1<f64>>>;
-    type Parts<'py> = (Py<Table>, Py<Target>, Numbers<'py>, Option<Bound<'py, PyArray1<u32>>>, Numbers<'py>);
-    let (table, target, weight, group, init): Parts<'_> = set.extract()?;
+    type PartObserver<'py> = (Py<PyTable>, Py<PyTarget>, Numbers<'py>, Option<Bound<'py, PyArray1<u32>>>, Numbers<'py>);
+    let (table, target, weight, group, init): PartObserver<'_> = set.extract()?;
     let (table, target, group) = (table.get(), target.get(), group.as_ref());
-    Rows { table, target, weight: weight.as_ref(), group, init_score: init.as_ref() }.dataset()
+    ValidationSet { table, target, weight: weight.as_ref(), group, init_score: init.as_ref() }.dataset()
 }
 
 /// The targets of the rows as Python sees them: numbers, class codes as numbers too.
@@ -171,12 +172,12 @@ fn as_array<'py>(py: Python<'py>, values: Vec<f64>, width: usize) -> PyResult<Bo
     Ok(array::shaped(py, values, if width == 1 { &shape[..1] } else { &shape })?.into_any())
 }
 
-fn judged(data: &Dataset, said: &[f64], metric: Option<&Py<PyAny>>, raised: &Raised) -> Result<f64> {
+fn judged(data: &Dataset, predictions: &[f64], metric: Option<&Py<PyAny>>, raised: &RaisedException) -> Result<f64> {
     let Some(metric) = metric else { return Ok(0.0) };
     let (values, width) = answers(data);
     let judge = |py: Python<'_>| -> PyResult<f64> {
-        let said = as_array(py, said.to_vec(), said.len() / data.n_rows().max(1))?;
-        let value: f64 = metric.bind(py).call1((as_array(py, values, width)?, said))?.extract()?;
+        let predictions = as_array(py, predictions.to_vec(), predictions.len() / data.n_rows().max(1))?;
+        let value: f64 = metric.bind(py).call1((as_array(py, values, width)?, predictions))?.extract()?;
         if value.is_finite() { Ok(value) } else { Err(PyValueError::new_err(format!("eval_metric gave {value}"))) }
     };
     Python::attach(judge).map_err(|error| {
@@ -186,7 +187,7 @@ fn judged(data: &Dataset, said: &[f64], metric: Option<&Py<PyAny>>, raised: &Rai
 }
 
 /// A loss that Python computes: `objective(y, score)` gives gradient and curvature.
-struct OwnLoss {
+struct PythonLoss {
     call: Py<PyAny>,
     target: Vec<f64>,
     width: usize,
@@ -194,10 +195,10 @@ struct OwnLoss {
     weight: Option<Vec<f64>>,
     /// All rows at once: a loss may look at all of them.
     bounds: [usize; 2],
-    raised: Raised,
+    raised: RaisedException,
 }
 
-fn own_loss(data: &Dataset, call: Option<&Py<PyAny>>, raised: &Raised) -> Result<Box<dyn Objective>> {
+fn own_loss(data: &Dataset, call: Option<&Py<PyAny>>, raised: &RaisedException) -> Result<Box<dyn Objective>> {
     let Some(call) = call else { return Err(Error::Stopped) };
     let (target, width) = answers(data);
     let n_scores = match data.target() {
@@ -205,7 +206,7 @@ fn own_loss(data: &Dataset, call: Option<&Py<PyAny>>, raised: &Raised) -> Result
         CoreTarget::Classes { .. } => 1,
         CoreTarget::Values { n_outputs, .. } => *n_outputs,
     };
-    Ok(Box::new(OwnLoss {
+    Ok(Box::new(PythonLoss {
         call: Python::attach(|py| call.clone_ref(py)),
         target,
         width,
@@ -216,7 +217,7 @@ fn own_loss(data: &Dataset, call: Option<&Py<PyAny>>, raised: &Raised) -> Result
     }))
 }
 
-impl OwnLoss {
+impl PythonLoss {
     /// Gradient and curvature of all rows, row by row.
     fn call(&self, scores: &[&[f64]]) -> PyResult<[Vec<f64>; 2]> {
         let (n, k) = (self.bounds[1], self.n_scores);
@@ -245,7 +246,7 @@ impl OwnLoss {
     }
 }
 
-impl Objective for OwnLoss {
+impl Objective for PythonLoss {
     fn n_scores(&self) -> usize {
         self.n_scores
     }
@@ -303,22 +304,22 @@ impl Objective for OwnLoss {
 }
 
 /// The predictions after each round, one after the other.
-#[pyclass(module = "ermine._ermine")]
-pub struct Staged {
+#[pyclass(module = "ermine._ermine", name = "Staged")]
+pub struct PyStagedPredictions {
     model: Arc<CoreModel>,
-    stages: Stages,
+    stages: BoostedStages,
     n_rows: usize,
 }
 
 #[pymethods]
-impl Staged {
+impl PyStagedPredictions {
     /// Staged prediction for the rows of a table whose columns stand in the model's order.
     #[new]
-    fn new(model: &Model, table: &Table) -> PyResult<Staged> {
+    fn new(model: &PyModel, table: &PyTable) -> PyResult<PyStagedPredictions> {
         let model = model.core();
         let features = model.schema().features_in_order(table.inner.columns().to_vec()).map_err(python)?;
         let stages = boosted(&model)?.stages(&features).map_err(python)?;
-        Ok(Staged { model, stages, n_rows: table.inner.n_rows() })
+        Ok(PyStagedPredictions { model, stages, n_rows: table.inner.n_rows() })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -327,20 +328,20 @@ impl Staged {
 
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (model, stages) = (&self.model, &mut self.stages);
-        let Some(boosted) = model.fitted::<Boosted>() else { return Ok(None) };
-        let Some(said) = py.detach(|| boosted.next_stage(stages)) else { return Ok(None) };
-        let width = said.len() / self.n_rows.max(1);
-        Ok(Some(array::shaped(py, said, &[self.n_rows, width])?.into_any()))
+        let Some(boosted) = model.fitted::<BoostedTrees>() else { return Ok(None) };
+        let Some(predictions) = py.detach(|| boosted.next_stage(stages)) else { return Ok(None) };
+        let width = predictions.len() / self.n_rows.max(1);
+        Ok(Some(array::shaped(py, predictions, &[self.n_rows, width])?.into_any()))
     }
 }
 
-fn boosted(model: &CoreModel) -> PyResult<&Boosted> {
-    model.fitted::<Boosted>().ok_or_else(|| PyTypeError::new_err("this is no model of gradient boosting"))
+fn boosted(model: &CoreModel) -> PyResult<&BoostedTrees> {
+    model.fitted::<BoostedTrees>().ok_or_else(|| PyTypeError::new_err("this is no model of gradient boosting"))
 }
 
 /// All quantiles of each row, ascending: an array of shape (n_rows, n_quantiles).
 #[pyfunction]
-pub fn boosted_quantiles<'py>(py: Python<'py>, model: &Model, table: &Table) -> PyResult<Bound<'py, PyAny>> {
+pub fn boosted_quantiles<'py>(py: Python<'py>, model: &PyModel, table: &PyTable) -> PyResult<Bound<'py, PyAny>> {
     let model = model.core();
     let features = model.schema().features_in_order(table.inner.columns().to_vec()).map_err(python)?;
     let fitted = boosted(&model)?;

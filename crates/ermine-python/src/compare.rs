@@ -4,8 +4,8 @@ use crate::array;
 use crate::error::python;
 use crate::job;
 use crate::search::splits_of;
-use crate::table::Table;
-use crate::target::Target;
+use crate::table::PyTable;
+use crate::target::PyTarget;
 use crate::value;
 use ermine::registry;
 use ermine_core::learner::Context;
@@ -20,10 +20,10 @@ use pyo3::types::PyDict;
 use std::time::{Duration, Instant};
 
 /// A learner on the leaderboard: its name, what differs from its defaults as JSON, the score of each split, seconds, and whether it converged in all of them.
-type Entry = (String, String, Vec<f64>, f64, bool);
+type LeaderboardTuple = (String, String, Vec<f64>, f64, bool);
 
 /// A learner that is not on it, and why.
-type Skipped = (String, String);
+type SkippedTuple = (String, String);
 
 /// Cross-validates learners, each given by its name and parameters (of them only those that make sense for the data, with `only_suitable`), tunes the best, and gives them in order, the best first. `budget` is in seconds.
 #[pyfunction]
@@ -31,8 +31,8 @@ type Skipped = (String, String);
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
 pub fn compare(
     py: Python<'_>,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     learners: Vec<(String, Bound<'_, PyDict>)>,
     only_suitable: bool,
@@ -43,7 +43,7 @@ pub fn compare(
     seed: u64,
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Vec<Entry>, Vec<Skipped>)> {
+) -> PyResult<(Vec<LeaderboardTuple>, Vec<SkippedTuple>)> {
     let measure = Measure::parse(measure).map_err(python)?;
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
     measure.check(data.task()).map_err(python)?;
@@ -54,8 +54,8 @@ pub fn compare(
         learners.iter().map(|(name, params)| value::learner(name, params)).collect::<PyResult<Vec<_>>>()?;
     learners.retain(|learner| !only_suitable || is_suitable(&**learner, &data, registry::DEFAULT));
     learners.iter_mut().try_for_each(|learner| standardize_by_default(&mut **learner, &data)).map_err(python)?;
-    let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
+    let work = move |observer: &job::JobObserver| {
+        let context = Context { seed, threads: Some(threads), observer, ..ermine::context() };
         let comparison = Comparison {
             learners,
             splits: &splits,
@@ -70,12 +70,12 @@ pub fn compare(
     listed(&job::run(py, progress, work)?)
 }
 
-fn listed(board: &Leaderboard) -> PyResult<(Vec<Entry>, Vec<Skipped>)> {
+fn listed(board: &Leaderboard) -> PyResult<(Vec<LeaderboardTuple>, Vec<SkippedTuple>)> {
     let skipped = board.skipped.iter().map(|skipped| (skipped.learner.to_string(), skipped.reason.to_string()));
     Ok((board.entries.iter().map(entry).collect::<PyResult<_>>()?, skipped.collect()))
 }
 
-fn entry(entry: &LeaderboardEntry) -> PyResult<Entry> {
+fn entry(entry: &LeaderboardEntry) -> PyResult<LeaderboardTuple> {
     let mut setting = entry.setting.clone();
     if entry.standardized {
         setting.entry(STANDARDIZE.into()).or_insert(Value::Bool(true));

@@ -4,8 +4,8 @@ use crate::array;
 use crate::error::python;
 use crate::job;
 use crate::search::splits_of;
-use crate::table::Table;
-use crate::target::Target;
+use crate::table::PyTable;
+use crate::target::PyTarget;
 use crate::value;
 use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::{Dataset, Splits};
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// A point: rows learned from, the score of each split on the rows it learned from, and on the tested ones.
-type Point = (usize, Vec<f64>, Vec<f64>);
+type CurvePointTuple = (usize, Vec<f64>, Vec<f64>);
 
 /// The scores of each of `settings` (each the parameters of a learner) or, with `sizes`, of the first of them by the number of the first rows of each split that it learns from.
 #[pyfunction]
@@ -28,8 +28,8 @@ pub fn curve(
     py: Python<'_>,
     learner: &str,
     settings: Vec<Bound<'_, PyDict>>,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     sizes: Option<Vec<usize>>,
     splits: &Bound<'_, PyAny>,
@@ -37,13 +37,13 @@ pub fn curve(
     seed: u64,
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<Point>> {
+) -> PyResult<Vec<CurvePointTuple>> {
     let learners = settings.iter().map(|s| value::learner(learner, s)).collect::<PyResult<Vec<_>>>()?;
     let measure = Measure::parse(measure).map_err(python)?;
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
     let splits = splits_of(&data, splits)?;
-    let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
+    let work = move |observer: &job::JobObserver| {
+        let context = Context { seed, threads: Some(threads), observer, ..ermine::context() };
         points(&learners, sizes.as_deref(), &data, &splits, measure, &context)
     };
     job::run(py, progress, work)?.map_err(python)
@@ -56,7 +56,7 @@ fn points(
     splits: &Splits,
     measure: Measure,
     context: &Context<'_>,
-) -> ermine::Result<Vec<Point>> {
+) -> ermine::Result<Vec<CurvePointTuple>> {
     measure.check(data.task())?;
     let validation = Validation { splits, measures: &[measure], train_scores: true, pool: false, custom: &[] };
     let point = |n_rows: usize, score: FoldScore| (n_rows, score.train.unwrap_or_default(), score.folds);

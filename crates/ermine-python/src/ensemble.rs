@@ -3,9 +3,9 @@
 use crate::array;
 use crate::error::python;
 use crate::job;
-use crate::model::{Answer, Model};
-use crate::neighbor::Trouble;
-use crate::table::Table;
+use crate::model::{PredictionArrays, PyModel};
+use crate::neighbor::FirstException;
+use crate::table::PyTable;
 use crate::wanted::Wanted;
 use ermine_core::matrix::Features;
 use ermine_core::model::{Model as CoreModel, Stages as CoreStages};
@@ -16,15 +16,15 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// The predictions of the first stage, of the first two, and so on.
-#[pyclass(module = "ermine._ermine")]
-pub struct Stages {
+#[pyclass(module = "ermine._ermine", name = "Stages")]
+pub struct PyStages {
     model: Arc<CoreModel>,
     stages: CoreStages,
     wanted: Wanted,
 }
 
 #[pymethods]
-impl Stages {
+impl PyStages {
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
         slf
     }
@@ -32,7 +32,8 @@ impl Stages {
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (stages, model) = (&mut self.stages, &self.model);
         let wanted = self.wanted;
-        let next = py.detach(|| stages.next(model).map(|said| said.map(|p| Answer::new(&p, wanted))));
+        let next =
+            py.detach(|| stages.next(model).map(|prediction| prediction.map(|p| PredictionArrays::new(&p, wanted))));
         next.transpose().map_err(python)?.map(|answer| answer.array(py)).transpose()
     }
 }
@@ -44,40 +45,45 @@ type Shaped<'py, T> = Bound<'py, PyArray<T, numpy::IxDyn>>;
 type Shap<'py> = (Shaped<'py, f64>, Bound<'py, PyArray1<f64>>);
 
 /// The features of a table whose columns stand in the model's order.
-fn features(model: &Model, table: &Table) -> PyResult<Features> {
+fn features(model: &PyModel, table: &PyTable) -> PyResult<Features> {
     model.core().schema().features_in_order(table.inner.columns().to_vec()).map_err(python)
 }
 
 /// Works on the features of a table with the asked number of threads, away from the interpreter.
 fn with_features<T: Send + 'static>(
     py: Python<'_>,
-    model: &Model,
-    table: &Table,
+    model: &PyModel,
+    table: &PyTable,
     n_jobs: Option<i64>,
     work: impl FnOnce(&CoreModel, &Features) -> ermine::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (features, threads, model) = (features(model, table)?, job::threads(n_jobs)?, model.core());
-    let work = move |_: &job::Watch| run(Some(threads), || work(&model, &features)).and_then(|result| result);
+    let work = move |_: &job::JobObserver| run(Some(threads), || work(&model, &features)).and_then(|result| result);
     job::run(py, None, work)?.map_err(python)
 }
 
 /// What a model predicts after its first stage, after the first two, and so on.
 #[pyfunction]
-pub fn stages(model: &Model, table: &Table, wanted: &str) -> PyResult<Stages> {
+pub fn stages(model: &PyModel, table: &PyTable, wanted: &str) -> PyResult<PyStages> {
     let stages = model.core().stages(features(model, table)?).map_err(python)?;
-    Ok(Stages { model: model.core(), stages, wanted: Wanted::new(wanted)? })
+    Ok(PyStages { model: model.core(), stages, wanted: Wanted::new(wanted)? })
 }
 
 /// The models that a model is made of.
 #[pyfunction]
-pub fn members(py: Python<'_>, model: &Model) -> PyResult<Vec<Model>> {
-    let member = |member| model.core().member(member).map(|model| Model::of(model, Trouble::default()));
-    py.detach(|| (0..model.core().n_members()).map(member).collect::<ermine::Result<Vec<Model>>>()).map_err(python)
+pub fn members(py: Python<'_>, model: &PyModel) -> PyResult<Vec<PyModel>> {
+    let member = |member| model.core().member(member).map(|model| PyModel::of(model, FirstException::default()));
+    py.detach(|| (0..model.core().n_members()).map(member).collect::<ermine::Result<Vec<PyModel>>>()).map_err(python)
 }
 
 /// The leaf of each row in each tree.
 #[pyfunction]
-pub fn leaves<'py>(py: Python<'py>, model: &Model, table: &Table, n_jobs: Option<i64>) -> PyResult<Shaped<'py, i64>> {
+pub fn leaves<'py>(
+    py: Python<'py>,
+    model: &PyModel,
+    table: &PyTable,
+    n_jobs: Option<i64>,
+) -> PyResult<Shaped<'py, i64>> {
     let (leaves, n_trees) = with_features(py, model, table, n_jobs, |model, features| model.leaves(features))?;
     array::shaped(py, leaves.into_iter().map(i64::from).collect(), &[table.inner.n_rows(), n_trees])
 }
@@ -86,8 +92,8 @@ pub fn leaves<'py>(py: Python<'py>, model: &Model, table: &Table, n_jobs: Option
 #[pyfunction]
 pub fn proximity<'py>(
     py: Python<'py>,
-    model: &Model,
-    table: &Table,
+    model: &PyModel,
+    table: &PyTable,
     n_jobs: Option<i64>,
 ) -> PyResult<Shaped<'py, f64>> {
     let n = table.inner.n_rows();
@@ -99,8 +105,8 @@ pub fn proximity<'py>(
 #[pyfunction]
 pub fn log_density<'py>(
     py: Python<'py>,
-    model: &Model,
-    table: &Table,
+    model: &PyModel,
+    table: &PyTable,
     n_jobs: Option<i64>,
 ) -> PyResult<Shaped<'py, f64>> {
     let shape = [table.inner.n_rows()];
@@ -112,8 +118,8 @@ pub fn log_density<'py>(
 #[pyfunction]
 pub fn quantiles<'py>(
     py: Python<'py>,
-    model: &Model,
-    table: &Table,
+    model: &PyModel,
+    table: &PyTable,
     levels: Vec<f64>,
     n_jobs: Option<i64>,
 ) -> PyResult<Shaped<'py, f64>> {
@@ -124,7 +130,7 @@ pub fn quantiles<'py>(
 
 /// The SHAP values of each row, column and output, and what is expected of each output when nothing is known.
 #[pyfunction]
-pub fn shap<'py>(py: Python<'py>, model: &Model, table: &Table, n_jobs: Option<i64>) -> PyResult<Shap<'py>> {
+pub fn shap<'py>(py: Python<'py>, model: &PyModel, table: &PyTable, n_jobs: Option<i64>) -> PyResult<Shap<'py>> {
     let shap = with_features(py, model, table, n_jobs, |model, features| model.shap_of(features))?;
     let shape = [shap.n_rows, shap.n_columns, shap.n_outputs];
     Ok((array::shaped(py, shap.values, &shape)?, PyArray1::from_vec(py, shap.expected)))
@@ -134,8 +140,8 @@ pub fn shap<'py>(py: Python<'py>, model: &Model, table: &Table, n_jobs: Option<i
 #[pyfunction]
 pub fn shap_interactions<'py>(
     py: Python<'py>,
-    model: &Model,
-    table: &Table,
+    model: &PyModel,
+    table: &PyTable,
     n_jobs: Option<i64>,
 ) -> PyResult<Shaped<'py, f64>> {
     let shap = with_features(py, model, table, n_jobs, |model, features| model.shap_interactions_of(features))?;
@@ -150,8 +156,8 @@ type Curves<'py> = (Vec<f64>, Option<Vec<String>>, Shaped<'py, f64>, Shaped<'py,
 #[pyfunction]
 pub fn partial_dependence<'py>(
     py: Python<'py>,
-    model: &Model,
-    table: &Table,
+    model: &PyModel,
+    table: &PyTable,
     column: usize,
     n_values: usize,
     n_curves: usize,

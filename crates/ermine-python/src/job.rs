@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_millis(300);
 
 /// What the work has said last.
 #[derive(Clone, Default, PartialEq)]
-struct State {
+struct JobState {
     what: String,
     done: u64,
     total: Option<u64>,
@@ -32,27 +32,27 @@ struct State {
 }
 
 /// Hands a step over and waits until it has been heard.
-type Tell = Box<dyn Fn(State) -> Control + Send + Sync>;
+type StepCallback = Box<dyn Fn(JobState) -> Control + Send + Sync>;
 
 /// Watches the work for the thread that waits.
 #[derive(Default)]
-pub struct Watch {
+pub struct JobObserver {
     stop: AtomicBool,
-    state: Mutex<State>,
-    tell: Option<Tell>,
+    state: Mutex<JobState>,
+    tell: Option<StepCallback>,
 }
 
-impl Watch {
-    fn state(&self) -> State {
+impl JobObserver {
+    fn state(&self) -> JobState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Takes an event in; the state after it where it was a step.
-    fn take(&self, event: &Event<'_>) -> Option<State> {
+    fn take(&self, event: &Event<'_>) -> Option<JobState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Begin { what, total } => {
-                *state = State { what: (*what).to_string(), total: *total, ..State::default() };
+                *state = JobState { what: (*what).to_string(), total: *total, ..JobState::default() };
             }
             Event::Step { done, score } => {
                 state.done = *done;
@@ -65,7 +65,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for JobObserver {
     fn event(&self, event: &Event<'_>) -> Control {
         let step = self.take(event);
         if self.stop.load(Ordering::Relaxed) {
@@ -86,7 +86,7 @@ pub struct Listeners<'a, 'py> {
 
 enum Message<T> {
     /// A step, and where to say that it has been heard.
-    Step(State, SyncSender<Control>),
+    Step(JobState, SyncSender<Control>),
     Done(T),
 }
 
@@ -94,7 +94,7 @@ enum Message<T> {
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Watch) -> T + Send + 'static,
+    work: impl FnOnce(&JobObserver) -> T + Send + 'static,
 ) -> PyResult<T> {
     run_heard(py, &Listeners { progress, callback: None }, work)
 }
@@ -103,26 +103,26 @@ pub fn run<T: Send + 'static>(
 pub fn run_heard<T: Send + 'static>(
     py: Python<'_>,
     listeners: &Listeners<'_, '_>,
-    work: impl FnOnce(&Watch) -> T + Send + 'static,
+    work: impl FnOnce(&JobObserver) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, mut receiver) = sync_channel(1);
     let tell = listeners.callback.is_some().then(|| teller(sender.clone()));
-    let watch = Arc::new(Watch { tell, ..Watch::default() });
-    let observer = watch.clone();
+    let shared = Arc::new(JobObserver { tell, ..JobObserver::default() });
+    let observer = shared.clone();
     let body = move || {
         // Nobody listens any more where the work was left behind.
         let _ = sender.send(Message::Done(work(&observer)));
     };
     let thread = std::thread::Builder::new().name("ermine".into()).spawn(body);
     thread.map_err(|e| PyRuntimeError::new_err(format!("no thread to work on: {e}")))?;
-    let (mut shown, mut looked) = (State::default(), Instant::now());
+    let (mut shown, mut looked) = (JobState::default(), Instant::now());
     loop {
         let message;
         (receiver, message) = wait(py, receiver, TICK);
         let heard = match message {
             Ok(Message::Done(result)) => {
                 // However short the work was, its end is shown.
-                show(listeners.progress, &watch, &mut shown)?;
+                show(listeners.progress, &shared, &mut shown)?;
                 return Ok(result);
             }
             Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the work ended in a panic")),
@@ -135,10 +135,10 @@ pub fn run_heard<T: Send + 'static>(
                 return Ok(());
             }
             looked = Instant::now();
-            py.check_signals().and_then(|()| show(listeners.progress, &watch, &mut shown))
+            py.check_signals().and_then(|()| show(listeners.progress, &shared, &mut shown))
         };
         if let Err(signal) = heard.and_then(|()| look()) {
-            watch.stop.store(true, Ordering::Relaxed);
+            shared.stop.store(true, Ordering::Relaxed);
             // Whatever it would have given, nobody wants it now.
             let _ = wait(py, receiver, GRACE);
             return Err(signal);
@@ -146,7 +146,7 @@ pub fn run_heard<T: Send + 'static>(
     }
 }
 
-fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> Tell {
+fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> StepCallback {
     Box::new(move |state| {
         let (reply, heard) = sync_channel(1);
         // Nobody listens any more: stop.
@@ -158,16 +158,16 @@ fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> Tell {
 }
 
 /// Calls back about a step, and lets the work go on unless the callback raised.
-fn hear(listeners: &Listeners<'_, '_>, state: &State, reply: &SyncSender<Control>) -> PyResult<()> {
-    let said = listeners.callback.map_or(Ok(()), |callback| call(callback, state));
+fn hear(listeners: &Listeners<'_, '_>, state: &JobState, reply: &SyncSender<Control>) -> PyResult<()> {
+    let result = listeners.callback.map_or(Ok(()), |callback| call(callback, state));
     // The work may have ended in the meantime.
-    let _ = reply.send(if said.is_ok() { Control::Continue } else { Control::Stop });
-    said
+    let _ = reply.send(if result.is_ok() { Control::Continue } else { Control::Stop });
+    result
 }
 
-type Waited<T> = (Receiver<Message<T>>, Result<Message<T>, RecvTimeoutError>);
+type WaitResult<T> = (Receiver<Message<T>>, Result<Message<T>, RecvTimeoutError>);
 
-fn wait<T: Send>(py: Python<'_>, receiver: Receiver<Message<T>>, time: Duration) -> Waited<T> {
+fn wait<T: Send>(py: Python<'_>, receiver: Receiver<Message<T>>, time: Duration) -> WaitResult<T> {
     py.detach(move || {
         let message = receiver.recv_timeout(time);
         (receiver, message)
@@ -175,9 +175,9 @@ fn wait<T: Send>(py: Python<'_>, receiver: Receiver<Message<T>>, time: Duration)
 }
 
 /// Tells Python what is new.
-fn show(progress: Option<&Bound<'_, PyAny>>, watch: &Watch, shown: &mut State) -> PyResult<()> {
+fn show(progress: Option<&Bound<'_, PyAny>>, observer: &JobObserver, shown: &mut JobState) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
-    let state = watch.state();
+    let state = observer.state();
     if state != *shown {
         call(progress, &state)?;
         *shown = state;
@@ -185,7 +185,7 @@ fn show(progress: Option<&Bound<'_, PyAny>>, watch: &Watch, shown: &mut State) -
     Ok(())
 }
 
-fn call(listener: &Bound<'_, PyAny>, state: &State) -> PyResult<()> {
+fn call(listener: &Bound<'_, PyAny>, state: &JobState) -> PyResult<()> {
     listener.call1((&state.what, state.done, state.total, state.score.clone())).map(drop)
 }
 

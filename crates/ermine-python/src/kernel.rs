@@ -16,7 +16,7 @@ pub fn is_psd(py: Python<'_>, values: &Bound<'_, PyArray1<f64>>, n: usize) -> Py
     Ok((found.psd, found.least))
 }
 
-/// The kernel values of each text of the one list with each of the other, normalised to 1 for a text with itself: common substrings ("spectrum") or common subsequences, of this length.
+/// The kernel values of each text of the one list with each of the other, normalized to 1 for a text with itself: common substrings ("spectrum") or common subsequences, of this length.
 #[pyfunction]
 pub fn string_kernel<'py>(
     py: Python<'py>,

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`array`](mod@array) | numpy arrays as columns, without a copy |
 //! | [`arrow`] | frames that hand themselves over by Arrow's capsules |
-//! | [`table`] | `Table`: columns of arrays, codes and sparse matrices |
-//! | [`target`] | `Target`: class labels become codes, numbers stay numbers |
+//! | [`table`] | `PyTable`: columns of arrays, codes and sparse matrices |
+//! | [`target`] | `PyTarget`: class labels become codes, numbers stay numbers |
 //! | [`value`] | parameters from Python |
 //! | [`job`] | long work away from the interpreter, with progress and Ctrl-C |
 //! | [`model`] | `Model`: fit, predict, save, load |
-//! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
+//! | [`neighbor`] | `PyNeighborIndex`: who is near; functions of the user's own |
 //! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`ensemble`] | what models made of many parts can tell |
 //! | [`kernel`] | the Mercer check, and kernels of texts |
@@ -49,7 +49,7 @@ use pyo3::prelude::*;
 /// (`tools/python_estimators.py`).
 #[pyfunction]
 fn learners() -> String {
-    let one = |entry: &ermine::registry::Entry| {
+    let one = |entry: &ermine::registry::RegistryEntry| {
         let learner = (entry.make)();
         serde_json::json!({ "info": learner.info(), "params": learner.specs() })
     };
@@ -59,19 +59,19 @@ fn learners() -> String {
 #[pymodule(gil_used = false)]
 fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<table::Table>()?;
-    module.add_class::<target::Target>()?;
-    module.add_class::<model::Model>()?;
-    module.add_class::<one_row::Predictor>()?;
-    module.add_class::<neighbor::NeighborIndex>()?;
-    module.add_class::<ensemble::Stages>()?;
+    module.add_class::<table::PyTable>()?;
+    module.add_class::<target::PyTarget>()?;
+    module.add_class::<model::PyModel>()?;
+    module.add_class::<one_row::PyPredictor>()?;
+    module.add_class::<neighbor::PyNeighborIndex>()?;
+    module.add_class::<ensemble::PyStages>()?;
     module.add_function(wrap_pyfunction!(learners, module)?)?;
     module.add_function(wrap_pyfunction!(target::integer_classes, module)?)?;
     module.add_function(wrap_pyfunction!(target::text_classes, module)?)?;
     module.add_function(wrap_pyfunction!(model::fit, module)?)?;
     module.add_function(wrap_pyfunction!(model::partial_fit, module)?)?;
     module.add_function(wrap_pyfunction!(model::enet_path, module)?)?;
-    module.add_class::<boosting::Staged>()?;
+    module.add_class::<boosting::PyStagedPredictions>()?;
     module.add_function(wrap_pyfunction!(boosting::boost, module)?)?;
     module.add_function(wrap_pyfunction!(boosting::boosted_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::stages, module)?)?;

@@ -17,7 +17,7 @@ pub fn measures(task: &str) -> Vec<&'static str> {
     task.map(|task| ermine_core::measure::Measure::words(task).collect()).unwrap_or_default()
 }
 
-type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+type FloatArray<'py> = PyReadonlyArray1<'py, f64>;
 type Array<'py> = Bound<'py, PyArray<f64, IxDyn>>;
 
 /// Refuses arrays of other lengths than the first one's.
@@ -28,7 +28,7 @@ fn check(n: usize, others: &[usize]) -> PyResult<()> {
     }
 }
 
-fn weights<'a>(weight: Option<&'a Numbers<'_>>, n: usize) -> PyResult<Weights<'a>> {
+fn weights<'a>(weight: Option<&'a FloatArray<'_>>, n: usize) -> PyResult<Weights<'a>> {
     let Some(weight) = weight else { return Ok(Weights::EQUAL) };
     let weight = weight.as_slice()?;
     check(n, &[weight.len()])?;
@@ -42,7 +42,7 @@ fn below<'a, T: Element + Copy + PartialOrd>(codes: &'a PyReadonlyArray1<'_, T>,
 }
 
 /// The matrix; accuracy, balanced accuracy, Matthews' correlation and Cohen's kappa.
-type Read<'py> = (Array<'py>, [f64; 4]);
+type ConfusionScores<'py> = (Array<'py>, [f64; 4]);
 
 /// Which of `n_classes` classes were taken for which, and what is read off it.
 #[pyfunction]
@@ -51,8 +51,8 @@ pub fn confusion<'py>(
     truth: PyReadonlyArray1<'py, u32>,
     predicted: PyReadonlyArray1<'py, u32>,
     n_classes: u32,
-    weight: Option<Numbers<'py>>,
-) -> PyResult<Read<'py>> {
+    weight: Option<FloatArray<'py>>,
+) -> PyResult<ConfusionScores<'py>> {
     let (truth, predicted) = (below(&truth, n_classes)?, below(&predicted, n_classes)?);
     check(truth.len(), &[predicted.len()])?;
     let k = n_classes as usize;
@@ -65,10 +65,10 @@ pub fn confusion<'py>(
 /// The log loss and the Brier score of probabilities, row by row, of `n_classes` classes.
 #[pyfunction]
 pub fn probability_losses(
-    probabilities: Numbers<'_>,
+    probabilities: FloatArray<'_>,
     n_classes: u32,
     truth: PyReadonlyArray1<'_, u32>,
-    weight: Option<Numbers<'_>>,
+    weight: Option<FloatArray<'_>>,
 ) -> PyResult<(f64, f64)> {
     let (probabilities, truth, k) = (probabilities.as_slice()?, below(&truth, n_classes)?, n_classes as usize);
     check(probabilities.len(), &[truth.len() * k])?;
@@ -78,17 +78,17 @@ pub fn probability_losses(
 }
 
 /// Predicted and observed shares and the weight of each bin that has rows, and the mean distance between both shares.
-type Bins<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64);
+type CalibrationBins<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64);
 
 /// Predicted against observed shares.
 #[pyfunction]
 pub fn calibration<'py>(
     py: Python<'py>,
-    probabilities: Numbers<'py>,
+    probabilities: FloatArray<'py>,
     happened: PyReadonlyArray1<'py, bool>,
     n_bins: usize,
-    weight: Option<Numbers<'py>>,
-) -> PyResult<Bins<'py>> {
+    weight: Option<FloatArray<'py>>,
+) -> PyResult<CalibrationBins<'py>> {
     let (probabilities, happened) = (probabilities.as_slice()?, happened.as_slice()?);
     check(probabilities.len(), &[happened.len()])?;
     let weights = weights(weight.as_ref(), happened.len())?;
@@ -100,23 +100,23 @@ pub fn calibration<'py>(
 
 /// The areas under the ROC curve and the precision-recall curve; and for each distinct score, from the highest down, the score, and the weights of the positive and negative rows
 /// from it up.
-type Swept<'py> =
+type ThresholdCurves<'py> =
     (Option<f64>, Option<f64>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// What is found above each threshold of a score.
 #[pyfunction]
 pub fn thresholds<'py>(
     py: Python<'py>,
-    scores: Numbers<'py>,
+    scores: FloatArray<'py>,
     positive: PyReadonlyArray1<'py, bool>,
-    weight: Option<Numbers<'py>>,
-) -> PyResult<Swept<'py>> {
+    weight: Option<FloatArray<'py>>,
+) -> PyResult<ThresholdCurves<'py>> {
     let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
     check(scores.len(), &[positive.len()])?;
     let weights = weights(weight.as_ref(), scores.len())?;
     let ranked = Ranked::new(scores, positive.to_vec());
     let points = ranked.points(weights);
-    let of = |part: fn(&ermine_core::metric::threshold::Point) -> f64| {
+    let of = |part: fn(&ermine_core::metric::threshold::ThresholdPoint) -> f64| {
         PyArray1::from_vec(py, points.iter().map(part).collect())
     };
     let areas = (ranked.roc_auc(weights), ranked.average_precision(weights));
@@ -125,7 +125,7 @@ pub fn thresholds<'py>(
 
 /// Mean squared error, its root, mean absolute error, median absolute error and R squared of one output.
 #[pyfunction]
-pub fn errors(predicted: Numbers<'_>, truth: Numbers<'_>, weight: Option<Numbers<'_>>) -> PyResult<[f64; 5]> {
+pub fn errors(predicted: FloatArray<'_>, truth: FloatArray<'_>, weight: Option<FloatArray<'_>>) -> PyResult<[f64; 5]> {
     let (predicted, truth) = (predicted.as_slice()?, truth.as_slice()?);
     check(truth.len(), &[predicted.len()])?;
     let weights = weights(weight.as_ref(), truth.len())?;
@@ -141,10 +141,10 @@ pub fn errors(predicted: Numbers<'_>, truth: Numbers<'_>, weight: Option<Numbers
 /// The mean pinball loss of a quantile.
 #[pyfunction]
 pub fn pinball_loss(
-    predicted: Numbers<'_>,
-    truth: Numbers<'_>,
+    predicted: FloatArray<'_>,
+    truth: FloatArray<'_>,
     level: f64,
-    weight: Option<Numbers<'_>>,
+    weight: Option<FloatArray<'_>>,
 ) -> PyResult<f64> {
     let (predicted, truth) = (predicted.as_slice()?, truth.as_slice()?);
     check(truth.len(), &[predicted.len()])?;
@@ -154,10 +154,10 @@ pub fn pinball_loss(
 /// The mean Tweedie deviance; `None` where a number is not possible under the distribution.
 #[pyfunction]
 pub fn deviance(
-    predicted: Numbers<'_>,
-    truth: Numbers<'_>,
+    predicted: FloatArray<'_>,
+    truth: FloatArray<'_>,
     power: f64,
-    weight: Option<Numbers<'_>>,
+    weight: Option<FloatArray<'_>>,
 ) -> PyResult<Option<f64>> {
     let (predicted, truth) = (predicted.as_slice()?, truth.as_slice()?);
     check(truth.len(), &[predicted.len()])?;
@@ -167,7 +167,7 @@ pub fn deviance(
 
 /// NDCG of the first `k` places, average precision, reciprocal rank and Kendall's tau-b of an order within one query.
 #[pyfunction]
-pub fn order(scores: Numbers<'_>, grades: Numbers<'_>, k: usize, exponential: bool) -> PyResult<[f64; 4]> {
+pub fn order(scores: FloatArray<'_>, grades: FloatArray<'_>, k: usize, exponential: bool) -> PyResult<[f64; 4]> {
     let (scores, grades) = (scores.as_slice()?, grades.as_slice()?);
     check(scores.len(), &[grades.len()])?;
     let gain = if exponential { ranking::Gain::Exponential } else { ranking::Gain::Linear };
@@ -181,7 +181,7 @@ pub fn order(scores: Numbers<'_>, grades: Numbers<'_>, k: usize, exponential: bo
 
 /// The mean cost of the pairs that an order within one query has in the wrong order, by the name of the cost.
 #[pyfunction]
-pub fn omega_loss(scores: Numbers<'_>, grades: Numbers<'_>, omega: &str) -> PyResult<f64> {
+pub fn omega_loss(scores: FloatArray<'_>, grades: FloatArray<'_>, omega: &str) -> PyResult<f64> {
     let (scores, grades) = (scores.as_slice()?, grades.as_slice()?);
     check(scores.len(), &[grades.len()])?;
     let known = Omega::from_value(&Value::Text(omega.into()));

@@ -1,12 +1,12 @@
 //! `Model`: a fitted model, and the way to one.
 
 use crate::error::python;
-use crate::neighbor::{self, Found, Trouble};
-use crate::table::Table;
-use crate::target::Target;
+use crate::neighbor::{self, FirstException, NeighborArrays};
+use crate::table::PyTable;
+use crate::target::PyTarget;
 use crate::wanted::Wanted;
 use crate::{array, job, one_row, value};
-use ermine::exchange::Format;
+use ermine::exchange::ExportFormat;
 use ermine::prelude::NeighborModel;
 use ermine_core::learner::{self, Context};
 use ermine_core::matrix::{Dataset, Features, Splits, Task};
@@ -29,11 +29,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// A fitted model.
-#[pyclass(frozen, module = "ermine._ermine")]
-pub struct Model {
+#[pyclass(frozen, module = "ermine._ermine", name = "Model")]
+pub struct PyModel {
     /// Behind a lock, because some models take in more rows.
     inner: RwLock<Arc<CoreModel>>,
-    trouble: Trouble,
+    trouble: FirstException,
     /// The handle for single rows of numbers, made on first use, where the model has one.
     predictor: OnceLock<Option<Predictor>>,
 }
@@ -47,8 +47,8 @@ pub fn fit(
     py: Python<'_>,
     learner: &str,
     params: &Bound<'_, PyDict>,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     seed: u64,
     threads: usize,
@@ -56,11 +56,11 @@ pub fn fit(
     progress: Option<&Bound<'_, PyAny>>,
     callback: Option<&Bound<'_, PyAny>>,
     own: Option<&Bound<'_, PyDict>>,
-    previous: Option<&Model>,
+    previous: Option<&PyModel>,
     group: Option<&Bound<'_, PyArray1<u32>>>,
     folds: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Model> {
-    let trouble = Trouble::default();
+) -> PyResult<PyModel> {
+    let trouble = FirstException::default();
     let learner = match own.filter(|own| !own.is_empty()) {
         Some(own) => neighbor::learner_with(learner, params, own, &trouble)?,
         None => value::learner(learner, params)?,
@@ -70,15 +70,15 @@ pub fn fit(
     let group = group.map(array::numbers).transpose()?;
     let data = target.dataset(table.inner.clone(), weight)?.with_group(group).map_err(python)?;
     let folds = folds.map(|folds| folds_of(&data, folds)).transpose()?.flatten();
-    let previous = previous.map(Model::core);
-    let work = move |watch: &job::Watch| {
+    let previous = previous.map(PyModel::core);
+    let work = move |observer: &job::JobObserver| {
         let (init_model, folds) = (previous.as_deref(), folds.as_deref());
-        let context = Context { seed, threads: Some(threads), observer: watch, init_model, folds, ..ermine::context() };
+        let context = Context { seed, threads: Some(threads), observer, init_model, folds, ..ermine::context() };
         learner::fit(learner.as_ref(), &data, &context)
     };
     let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;
     model.set_note(PROGRAM, note);
-    Ok(Model::of(model, trouble))
+    Ok(PyModel::of(model, trouble))
 }
 
 /// The fold of each row: as Python says, or of so many folds as scikit-learn cuts them. Where there are too few rows for them, it is for the learner to say what then.
@@ -97,14 +97,14 @@ fn folds_of(data: &Dataset, folds: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32
 pub fn partial_fit(
     py: Python<'_>,
     params: &Bound<'_, PyDict>,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
-    before: Option<&Model>,
+    before: Option<&PyModel>,
     seed: u64,
     threads: usize,
     note: &str,
-) -> PyResult<Model> {
+) -> PyResult<PyModel> {
     let learner = value::learner("sgd", params)?;
     let mut sgd = StochasticGradientDescent::default();
     for (name, value) in learner.values() {
@@ -113,18 +113,18 @@ pub fn partial_fit(
     let weight = weight.map(array::numbers).transpose()?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let data = target.dataset(table.inner.clone(), weight)?;
-    let before = before.map(Model::core);
-    let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
+    let before = before.map(PyModel::core);
+    let work = move |observer: &job::JobObserver| {
+        let context = Context { seed, threads: Some(threads), observer, ..ermine::context() };
         SgdStream { params: sgd, from: before.as_deref() }.fit(&data, &context)
     };
     let mut model = job::run(py, None, work)?.map_err(python)?;
     model.set_note(PROGRAM, note);
-    Ok(Model::of(model, Trouble::default()))
+    Ok(PyModel::of(model, FirstException::default()))
 }
 
 /// Strengths, coefficients (a row for each strength) and duality gaps of an elastic-net path.
-type Path<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
+type ElasticNetPath<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
 /// The path of elastic nets over falling strengths: those given, or `n_alphas` down to `eps` times the least that makes all coefficients zero.
 #[pyfunction]
@@ -133,20 +133,20 @@ type Path<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>, Bound<'py, PyArr
 pub fn enet_path<'py>(
     py: Python<'py>,
     params: &Bound<'py, PyDict>,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     alphas: Option<Vec<f64>>,
     n_alphas: usize,
     eps: f64,
     threads: usize,
-) -> PyResult<Path<'py>> {
+) -> PyResult<ElasticNetPath<'py>> {
     let learner = value::learner("elastic-net", params)?;
     let mut net = ElasticNet::default();
     for (name, value) in learner.values() {
         net.set(name, &value).map_err(python)?;
     }
     let data = target.dataset(table.inner.clone(), None)?;
-    let work = move |_: &job::Watch| run(Some(threads), || path(&net, &data, alphas.as_deref(), n_alphas, eps));
+    let work = move |_: &job::JobObserver| run(Some(threads), || path(&net, &data, alphas.as_deref(), n_alphas, eps));
     let solutions = job::run(py, None, work)?.and_then(|solutions| solutions).map_err(python)?;
     let strengths: Vec<f64> = solutions.iter().map(|s| s.lambda).collect();
     let gaps: Vec<f64> = solutions.iter().map(|s| s.outcome.gap().unwrap_or(f64::NAN)).collect();
@@ -160,18 +160,18 @@ pub fn enet_path<'py>(
 pub(crate) const PROGRAM: &str = "python";
 
 #[pymethods]
-impl Model {
+impl PyModel {
     /// Reads a model from the bytes of a model file.
     #[new]
-    fn new(bytes: &[u8]) -> PyResult<Model> {
-        Ok(Model::of(ermine::load_bytes(bytes).map_err(python)?, Trouble::default()))
+    fn new(bytes: &[u8]) -> PyResult<PyModel> {
+        Ok(PyModel::of(ermine::load_bytes(bytes).map_err(python)?, FirstException::default()))
     }
 
     /// Reads a model file.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyModel> {
         let model = py.detach(|| ermine::load(path)).map_err(python)?;
-        Ok(Model::of(model, Trouble::default()))
+        Ok(PyModel::of(model, FirstException::default()))
     }
 
     /// Writes a model file.
@@ -238,24 +238,24 @@ impl Model {
     }
 
     /// Why a row of a table gets its prediction, where the model can say it.
-    fn reasons(&self, table: &Table, row: usize) -> PyResult<Option<String>> {
+    fn reasons(&self, table: &PyTable, row: usize) -> PyResult<Option<String>> {
         self.core().why_of_columns(table.inner.columns().to_vec(), row).map_err(python)
     }
 
     /// Reads a model of XGBoost or LightGBM.
     #[staticmethod]
-    fn import_file(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+    fn import_file(py: Python<'_>, path: PathBuf) -> PyResult<PyModel> {
         let model = py.detach(|| ermine::import(path)).map_err(python)?;
-        Ok(Model::of(model, Trouble::default()))
+        Ok(PyModel::of(model, FirstException::default()))
     }
 
     /// The model for other programs: the bytes of a file.
     fn export<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let format = match format {
-            "onnx" => Format::Onnx,
-            "c" => Format::C,
-            "rust" => Format::Rust,
-            "json" => Format::Json,
+            "onnx" => ExportFormat::Onnx,
+            "c" => ExportFormat::C,
+            "rust" => ExportFormat::Rust,
+            "json" => ExportFormat::Json,
             other => {
                 return Err(PyValueError::new_err(format!(
                     "'{other}' is not a format: expected 'onnx', 'c', 'rust' or 'json'"
@@ -267,8 +267,8 @@ impl Model {
     }
 
     /// The handle for single rows.
-    fn row_predictor(&self) -> PyResult<one_row::Predictor> {
-        Ok(one_row::Predictor::new(self.core().predictor().map_err(python)?))
+    fn row_predictor(&self) -> PyResult<one_row::PyPredictor> {
+        Ok(one_row::PyPredictor::new(self.core().predictor().map_err(python)?))
     }
 
     /// How important each column is to a sum of trees, by "gain", "cover" or "count".
@@ -346,7 +346,7 @@ impl Model {
     fn predict_table<'py>(
         &self,
         py: Python<'py>,
-        table: &Table,
+        table: &PyTable,
         wanted: &str,
         n_jobs: Option<i64>,
         group: Option<&Bound<'py, PyArray1<u32>>>,
@@ -366,15 +366,15 @@ impl Model {
         self.core().is_relative()
     }
 
-    /// Of a nearest-neighbours model: where each row's neighbours begin, their rows, their distances. Without a table, of the rows that the model keeps,
+    /// Of a nearest-neighbors model: where each row's neighbors begin, their rows, their distances. Without a table, of the rows that the model keeps,
     /// each without itself.
     fn kneighbors<'py>(
         &self,
         py: Python<'py>,
-        table: Option<&Table>,
+        table: Option<&PyTable>,
         k: usize,
         n_jobs: Option<i64>,
-    ) -> PyResult<Found<'py>> {
+    ) -> PyResult<NeighborArrays<'py>> {
         self.neighbors(py, table, n_jobs, move |model, features| match features {
             Some(features) => model.kneighbors(features, k),
             None => model.own_kneighbors(k),
@@ -385,18 +385,18 @@ impl Model {
     fn radius_neighbors<'py>(
         &self,
         py: Python<'py>,
-        table: Option<&Table>,
+        table: Option<&PyTable>,
         radius: f64,
         n_jobs: Option<i64>,
-    ) -> PyResult<Found<'py>> {
+    ) -> PyResult<NeighborArrays<'py>> {
         self.neighbors(py, table, n_jobs, move |model, features| match features {
             Some(features) => model.radius_neighbors(features, radius),
             None => model.own_radius_neighbors(radius),
         })
     }
 
-    /// Adds rows to a nearest-neighbours model.
-    fn add(&self, py: Python<'_>, table: &Table, target: &Target) -> PyResult<()> {
+    /// Adds rows to a nearest-neighbors model.
+    fn add(&self, py: Python<'_>, table: &PyTable, target: &PyTarget) -> PyResult<()> {
         let data = target.dataset(table.inner.clone(), None)?;
         let added = py.detach(|| {
             let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
@@ -407,9 +407,9 @@ impl Model {
     }
 }
 
-impl Model {
-    pub(crate) fn of(model: CoreModel, trouble: Trouble) -> Model {
-        Model { inner: RwLock::new(Arc::new(model)), trouble, predictor: OnceLock::new() }
+impl PyModel {
+    pub(crate) fn of(model: CoreModel, trouble: FirstException) -> PyModel {
+        PyModel { inner: RwLock::new(Arc::new(model)), trouble, predictor: OnceLock::new() }
     }
 
     /// The handle for single rows, where the model has one and all its columns are numbers.
@@ -429,13 +429,13 @@ impl Model {
     fn neighbors<'py>(
         &self,
         py: Python<'py>,
-        table: Option<&Table>,
+        table: Option<&PyTable>,
         n_jobs: Option<i64>,
         search: impl Fn(&NeighborModel, Option<&Features>) -> ermine::Result<Neighbors> + Send + Sync + 'static,
-    ) -> PyResult<Found<'py>> {
+    ) -> PyResult<NeighborArrays<'py>> {
         let (model, threads) = (self.core(), job::threads(n_jobs)?);
         let columns = table.map(|table| table.inner.columns().to_vec());
-        let work = move |_: &job::Watch| {
+        let work = move |_: &job::JobObserver| {
             let features = columns.map(|columns| model.schema().features_in_order(columns)).transpose()?;
             run(Some(threads), || search(NeighborModel::of(&model)?, features.as_ref())).and_then(|found| found)
         };
@@ -456,12 +456,12 @@ impl Model {
         let size = n_rows * columns.len();
         let model = self.core();
         if size < SMALL {
-            let answer = py.detach(|| Answer::of(&model, columns, wanted, queries));
+            let answer = py.detach(|| PredictionArrays::of(&model, columns, wanted, queries));
             return self.trouble.check(answer)?.array(py);
         }
         let threads = job::threads(n_jobs)?;
-        let work = move |_: &job::Watch| {
-            run(Some(threads), || Answer::of(&model, columns, wanted, queries)).and_then(|answer| answer)
+        let work = move |_: &job::JobObserver| {
+            run(Some(threads), || PredictionArrays::of(&model, columns, wanted, queries)).and_then(|answer| answer)
         };
         self.trouble.check(job::run(py, None, work)?)?.array(py)
     }
@@ -473,7 +473,7 @@ fn is_one_row(array: &Bound<'_, PyAny>) -> bool {
 }
 
 /// A prediction in the form in which Python wants it.
-pub enum Answer {
+pub enum PredictionArrays {
     /// The code of the class of each row.
     Classes(Vec<i64>),
     /// For each row and label 1 if the row has it, else 0; and how many labels.
@@ -482,48 +482,48 @@ pub enum Answer {
     Numbers(Vec<f64>, usize),
 }
 
-impl Answer {
+impl PredictionArrays {
     fn of(
         model: &CoreModel,
         columns: Vec<Column>,
         wanted: Wanted,
         queries: Option<Vec<u32>>,
-    ) -> ermine::Result<Answer> {
+    ) -> ermine::Result<PredictionArrays> {
         if wanted != Wanted::Margins {
             return model
                 .predict_columns(columns, queries.as_deref())
-                .map(|prediction| Answer::new(&prediction, wanted));
+                .map(|prediction| PredictionArrays::new(&prediction, wanted));
         }
         match model.margins_columns(columns)? {
-            Some((values, width)) => Ok(Answer::Numbers(values, width)),
+            Some((values, width)) => Ok(PredictionArrays::Numbers(values, width)),
             None => Err(ermine::Error::data(format!("a model of {} has no margins", model.header().learner))),
         }
     }
 
     /// The answer to what was wanted.
-    pub fn new(prediction: &Prediction, wanted: Wanted) -> Answer {
+    pub fn new(prediction: &Prediction, wanted: Wanted) -> PredictionArrays {
         let width = prediction.width();
         match wanted {
             Wanted::Classes if prediction.task() == Task::Multilabel => {
                 let marks = |row: usize| (0..width).map(move |label| i64::from(prediction.has(row, label)));
-                Answer::Labels((0..prediction.n_rows()).flat_map(marks).collect(), width)
+                PredictionArrays::Labels((0..prediction.n_rows()).flat_map(marks).collect(), width)
             }
             Wanted::Classes if prediction.output() != Output::Values => {
-                Answer::Classes((0..prediction.n_rows()).map(|row| prediction.class(row) as i64).collect())
+                PredictionArrays::Classes((0..prediction.n_rows()).map(|row| prediction.class(row) as i64).collect())
             }
-            _ => Answer::Numbers(prediction.values().to_vec(), width),
+            _ => PredictionArrays::Numbers(prediction.values().to_vec(), width),
         }
     }
 
     /// It as an array.
     pub fn array(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
-            Answer::Classes(codes) => PyArray1::from_vec(py, codes).into_bound_py_any(py),
-            Answer::Labels(marks, width) => {
+            PredictionArrays::Classes(codes) => PyArray1::from_vec(py, codes).into_bound_py_any(py),
+            PredictionArrays::Labels(marks, width) => {
                 let n_rows = marks.len() / width.max(1);
                 array::shaped(py, marks, &[n_rows, width])?.into_bound_py_any(py)
             }
-            Answer::Numbers(values, width) => {
+            PredictionArrays::Numbers(values, width) => {
                 let n_rows = values.len() / width.max(1);
                 array::shaped(py, values, &[n_rows, width])?.into_bound_py_any(py)
             }

@@ -1,11 +1,11 @@
-//! Neighbours for Python: indexes over arrays, packed codes and text, and functions of the user's own as metrics and weights.
+//! Neighbors for Python: indexes over arrays, packed codes and text, and functions of the user's own as metrics and weights.
 
 use crate::error::python;
 use crate::job;
 use crate::value;
 use ermine_core::atomic::write_atomically;
 use ermine_core::distance::metric::{Custom, Metric};
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_core::distance::whiten::Whitening;
 use ermine_core::error::Error;
 use ermine_core::learner::Learner;
@@ -30,9 +30,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What went wrong first in a function of the user's own, which runs where no exception can be raised.
 #[derive(Clone, Default)]
-pub struct Trouble(Arc<Mutex<Option<PyErr>>>);
+pub struct FirstException(Arc<Mutex<Option<PyErr>>>);
 
-impl Trouble {
+impl FirstException {
     fn keep(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
@@ -81,7 +81,7 @@ pub fn learner_with(
     name: &str,
     params: &Bound<'_, PyDict>,
     own: &Bound<'_, PyDict>,
-    trouble: &Trouble,
+    trouble: &FirstException,
 ) -> PyResult<Box<dyn Learner>> {
     let metric = own.get_item("metric")?.map(|f| trouble.metric(&f)).transpose()?;
     match (name, &metric) {
@@ -103,11 +103,11 @@ pub fn learner_with(
     Ok(Box::new(learner.with(CustomFunctions { metric, weights })))
 }
 
-/// Rows and distances of neighbours as arrays: of shape (queries, k) where all queries have as many, else with where each query's begin.
-pub type Found<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+/// Rows and distances of neighbors as arrays: of shape (queries, k) where all queries have as many, else with where each query's begin.
+pub type NeighborArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
-/// Where each query's neighbours begin, their rows, their distances.
-pub fn arrays<'py>(py: Python<'py>, found: &Neighbors) -> Found<'py> {
+/// Where each query's neighbors begin, their rows, their distances.
+pub fn arrays<'py>(py: Python<'py>, found: &Neighbors) -> NeighborArrays<'py> {
     let mut starts = vec![0i64];
     starts.extend((0..found.len()).scan(0, |end, i| {
         *end += found.rows(i).len() as i64;
@@ -118,7 +118,7 @@ pub fn arrays<'py>(py: Python<'py>, found: &Neighbors) -> Found<'py> {
 }
 
 /// What is indexed.
-enum Inner {
+enum IndexedRows {
     Rows(Box<Index>),
     Sparse(SparseIndex),
     Codes(CodeIndex),
@@ -130,14 +130,14 @@ const MAGIC: &[u8; 8] = b"ERMINX\x1a\n";
 const VERSION: u32 = 1;
 
 /// An index over rows of numbers, dense or sparse, over packed binary codes or over strings.
-#[pyclass(frozen, module = "ermine._ermine")]
-pub struct NeighborIndex {
-    inner: RwLock<Inner>,
-    trouble: Trouble,
+#[pyclass(frozen, module = "ermine._ermine", name = "NeighborIndex")]
+pub struct PyNeighborIndex {
+    inner: RwLock<IndexedRows>,
+    trouble: FirstException,
 }
 
 /// Rows from Python: an array of float64 or float32, of bytes, the parts of a sparse matrix in compressed-row form, or a list of strings.
-enum Given<'py> {
+enum RowInput<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
     Codes(PyReadonlyArray2<'py, u8>),
@@ -146,15 +146,15 @@ enum Given<'py> {
 }
 
 /// The same, seen from where Python doesn't run.
-enum Seen<'a> {
-    Rows(Rows<'a>),
+enum RowInputView<'a> {
+    Rows(RowMatrix<'a>),
     Sparse(&'a SparseRows),
     Codes(&'a [u8], usize),
     Texts(&'a [String]),
 }
 
 /// Where rows begin, the columns of entries, their values, and how many columns there are.
-type Parts<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>, usize);
+type CsrParts<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>, usize);
 
 fn sparse_rows(
     starts: &PyReadonlyArray1<'_, i64>,
@@ -173,86 +173,92 @@ fn slice<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]
     array.as_slice().map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-impl<'py> Given<'py> {
-    fn new(object: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
+impl<'py> RowInput<'py> {
+    fn new(object: &Bound<'py, PyAny>) -> PyResult<RowInput<'py>> {
         if let Ok(array) = object.cast::<PyArray2<f64>>() {
-            return Ok(Given::F64(array.try_readonly()?));
+            return Ok(RowInput::F64(array.try_readonly()?));
         }
         if let Ok(array) = object.cast::<PyArray2<f32>>() {
-            return Ok(Given::F32(array.try_readonly()?));
+            return Ok(RowInput::F32(array.try_readonly()?));
         }
         if let Ok(array) = object.cast::<PyArray2<u8>>() {
-            return Ok(Given::Codes(array.try_readonly()?));
+            return Ok(RowInput::Codes(array.try_readonly()?));
         }
-        if let Ok((starts, columns, values, n_columns)) = object.extract::<Parts<'py>>() {
-            return sparse_rows(&starts, &columns, &values, n_columns).map(Given::Sparse);
+        if let Ok((starts, columns, values, n_columns)) = object.extract::<CsrParts<'py>>() {
+            return sparse_rows(&starts, &columns, &values, n_columns).map(RowInput::Sparse);
         }
         let texts =
             object.extract().map_err(|_| PyTypeError::new_err("expected an array of numbers or bytes, or strings"))?;
-        Ok(Given::Texts(texts))
+        Ok(RowInput::Texts(texts))
     }
 
-    fn seen(&self) -> PyResult<Seen<'_>> {
+    fn seen(&self) -> PyResult<RowInputView<'_>> {
         Ok(match self {
-            Given::F64(array) => Seen::Rows(Rows::row_major(slice(array)?, array.shape()[1]).map_err(python)?),
-            Given::F32(array) => Seen::Rows(Rows::row_major_f32(slice(array)?, array.shape()[1]).map_err(python)?),
-            Given::Sparse(rows) => Seen::Sparse(rows),
-            Given::Codes(array) => Seen::Codes(slice(array)?, array.shape()[1]),
-            Given::Texts(texts) => Seen::Texts(texts),
+            RowInput::F64(array) => {
+                RowInputView::Rows(RowMatrix::row_major(slice(array)?, array.shape()[1]).map_err(python)?)
+            }
+            RowInput::F32(array) => {
+                RowInputView::Rows(RowMatrix::row_major_f32(slice(array)?, array.shape()[1]).map_err(python)?)
+            }
+            RowInput::Sparse(rows) => RowInputView::Sparse(rows),
+            RowInput::Codes(array) => RowInputView::Codes(slice(array)?, array.shape()[1]),
+            RowInput::Texts(texts) => RowInputView::Texts(texts),
         })
     }
 }
 
-impl Inner {
+impl IndexedRows {
     fn mismatch() -> Error {
         Error::data("the index holds rows of another sort than those that were given")
     }
 
-    fn kneighbors(&self, queries: Option<&Seen<'_>>, k: usize) -> Result<Neighbors, Error> {
+    fn kneighbors(&self, queries: Option<&RowInputView<'_>>, k: usize) -> Result<Neighbors, Error> {
         match (self, queries) {
-            (Inner::Rows(index), None) => index.own_kneighbors(k),
-            (Inner::Sparse(index), None) => index.own_kneighbors(k),
-            (Inner::Texts(index), None) => index.own_kneighbors(k),
-            (Inner::Codes(index), None) => index.own_kneighbors(k),
-            (Inner::Rows(index), Some(Seen::Rows(rows))) => index.kneighbors(rows, k),
-            (Inner::Sparse(index), Some(Seen::Sparse(rows))) => index.kneighbors(rows, k),
-            (Inner::Texts(index), Some(Seen::Texts(texts))) => index.kneighbors(texts, k),
-            (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => {
+            (IndexedRows::Rows(index), None) => index.own_kneighbors(k),
+            (IndexedRows::Sparse(index), None) => index.own_kneighbors(k),
+            (IndexedRows::Texts(index), None) => index.own_kneighbors(k),
+            (IndexedRows::Codes(index), None) => index.own_kneighbors(k),
+            (IndexedRows::Rows(index), Some(RowInputView::Rows(rows))) => index.kneighbors(rows, k),
+            (IndexedRows::Sparse(index), Some(RowInputView::Sparse(rows))) => index.kneighbors(rows, k),
+            (IndexedRows::Texts(index), Some(RowInputView::Texts(texts))) => index.kneighbors(texts, k),
+            (IndexedRows::Codes(index), Some(RowInputView::Codes(codes, width))) if *width == index.n_bytes() => {
                 index.kneighbors(codes, k)
             }
-            _ => Err(Inner::mismatch()),
+            _ => Err(IndexedRows::mismatch()),
         }
     }
 
-    fn radius_neighbors(&self, queries: Option<&Seen<'_>>, radius: f64) -> Result<Neighbors, Error> {
+    fn radius_neighbors(&self, queries: Option<&RowInputView<'_>>, radius: f64) -> Result<Neighbors, Error> {
         match (self, queries) {
-            (Inner::Rows(index), None) => index.own_radius_neighbors(radius),
-            (Inner::Sparse(index), None) => index.own_radius_neighbors(radius),
-            (Inner::Texts(index), None) => index.own_radius_neighbors(radius),
-            (Inner::Codes(index), None) => index.own_radius_neighbors(radius),
-            (Inner::Rows(index), Some(Seen::Rows(rows))) => index.radius_neighbors(rows, radius),
-            (Inner::Sparse(index), Some(Seen::Sparse(rows))) => index.radius_neighbors(rows, radius),
-            (Inner::Texts(index), Some(Seen::Texts(texts))) => index.radius_neighbors(texts, radius),
-            (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => {
+            (IndexedRows::Rows(index), None) => index.own_radius_neighbors(radius),
+            (IndexedRows::Sparse(index), None) => index.own_radius_neighbors(radius),
+            (IndexedRows::Texts(index), None) => index.own_radius_neighbors(radius),
+            (IndexedRows::Codes(index), None) => index.own_radius_neighbors(radius),
+            (IndexedRows::Rows(index), Some(RowInputView::Rows(rows))) => index.radius_neighbors(rows, radius),
+            (IndexedRows::Sparse(index), Some(RowInputView::Sparse(rows))) => index.radius_neighbors(rows, radius),
+            (IndexedRows::Texts(index), Some(RowInputView::Texts(texts))) => index.radius_neighbors(texts, radius),
+            (IndexedRows::Codes(index), Some(RowInputView::Codes(codes, width))) if *width == index.n_bytes() => {
                 index.radius_neighbors(codes, radius)
             }
-            _ => Err(Inner::mismatch()),
+            _ => Err(IndexedRows::mismatch()),
         }
     }
 
-    fn add(&mut self, rows: &Seen<'_>) -> Result<(), Error> {
+    fn add(&mut self, rows: &RowInputView<'_>) -> Result<(), Error> {
         match (self, rows) {
-            (Inner::Rows(index), Seen::Rows(rows)) => index.add(rows),
-            (Inner::Sparse(index), Seen::Sparse(rows)) => index.add(rows),
-            (Inner::Texts(index), Seen::Texts(texts)) => index.add(texts.iter().cloned()),
-            (Inner::Codes(index), Seen::Codes(codes, width)) if *width == index.n_bytes() => index.add(codes),
-            _ => Err(Inner::mismatch()),
+            (IndexedRows::Rows(index), RowInputView::Rows(rows)) => index.add(rows),
+            (IndexedRows::Sparse(index), RowInputView::Sparse(rows)) => index.add(rows),
+            (IndexedRows::Texts(index), RowInputView::Texts(texts)) => index.add(texts.iter().cloned()),
+            (IndexedRows::Codes(index), RowInputView::Codes(codes, width)) if *width == index.n_bytes() => {
+                index.add(codes)
+            }
+            _ => Err(IndexedRows::mismatch()),
         }
     }
 }
 
 #[pymethods]
-impl NeighborIndex {
+impl PyNeighborIndex {
     /// An index. `metric` is a name or a function; of the options each metric takes its own. Of an approximate index it is measured how many of the
     /// nearest `n_neighbors` it finds.
     #[new]
@@ -268,65 +274,70 @@ impl NeighborIndex {
         search_width: usize,
         n_neighbors: usize,
         n_jobs: Option<i64>,
-    ) -> PyResult<NeighborIndex> {
-        let given = Given::new(rows)?;
+    ) -> PyResult<PyNeighborIndex> {
+        let given = RowInput::new(rows)?;
         let seen = given.seen()?;
         let threads = job::threads(n_jobs)?;
-        let trouble = Trouble::default();
+        let trouble = FirstException::default();
         let own = (metric.is_instance_of::<PyFunction>() || metric.is_callable())
             .then(|| trouble.metric(metric))
             .transpose()?;
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
         let only = match &seen {
-            Seen::Codes(..) | Seen::Sparse(_) => Some(IndexKind::Scan),
-            Seen::Texts(_) => Some(IndexKind::VantageTree),
-            Seen::Rows(_) => None,
+            RowInputView::Codes(..) | RowInputView::Sparse(_) => Some(IndexKind::Scan),
+            RowInputView::Texts(_) => Some(IndexKind::VantageTree),
+            RowInputView::Rows(_) => None,
         };
         if let (Some(only), Some(asked)) = (only, kind)
             && only != asked
         {
             let (asked, only) = (asked.name(), only.name());
-            let what =
-                if matches!(seen, Seen::Sparse(_)) { "sparse rows".into() } else { format!("the metric '{name}'") };
+            let what = if matches!(seen, RowInputView::Sparse(_)) {
+                "sparse rows".into()
+            } else {
+                format!("the metric '{name}'")
+            };
             return Err(PyValueError::new_err(format!(
                 "algorithm = '{asked}' can't handle {what}: expected auto or {only}"
             )));
         }
         let build = || match &seen {
-            Seen::Codes(codes, width) => CodeIndex::build(codes, *width).map(Inner::Codes),
-            Seen::Texts(texts) => StringIndex::build(texts.to_vec(), text_metric(&name)?).map(Inner::Texts),
-            Seen::Sparse(rows) => {
+            RowInputView::Codes(codes, width) => CodeIndex::build(codes, *width).map(IndexedRows::Codes),
+            RowInputView::Texts(texts) => {
+                StringIndex::build(texts.to_vec(), text_metric(&name)?).map(IndexedRows::Texts)
+            }
+            RowInputView::Sparse(rows) => {
                 let metric = match own {
                     Some(own) => Metric::Custom(own),
                     None if name == "mahalanobis" => return Err(dense_only()),
-                    None => row_metric(&name, p, None, &Rows::row_major(&[], rows.n_columns.max(1))?)?,
+                    None => row_metric(&name, p, None, &RowMatrix::row_major(&[], rows.n_columns.max(1))?)?,
                 };
-                SparseIndex::build(SparseRows::clone(rows), metric).map(Inner::Sparse)
+                SparseIndex::build(SparseRows::clone(rows), metric).map(IndexedRows::Sparse)
             }
-            Seen::Rows(rows) => {
+            RowInputView::Rows(rows) => {
                 let metric = own
                     .map_or_else(|| row_metric(&name, p, covariance.as_deref(), rows), |own| Ok(Metric::Custom(own)))?;
                 let mut index = Index::build_as(rows, metric, kind)?;
                 index.state_recall(n_neighbors)?;
-                Ok(Inner::Rows(Box::new(index)))
+                Ok(IndexedRows::Rows(Box::new(index)))
             }
         };
         let built = py.detach(|| run(Some(threads), build).and_then(|inner| inner));
         let inner = RwLock::new(trouble.check(built)?);
-        Ok(NeighborIndex { inner, trouble })
+        Ok(PyNeighborIndex { inner, trouble })
     }
 
-    /// Where each query's neighbours begin, their rows, their distances; of the rows themselves (each without itself) where none are given.
+    /// Where each query's neighbors begin, their rows, their distances; of the rows themselves (each without itself) where none are given.
     fn kneighbors<'py>(
         &self,
         py: Python<'py>,
         rows: Option<&Bound<'py, PyAny>>,
         k: usize,
         n_jobs: Option<i64>,
-    ) -> PyResult<Found<'py>> {
-        let given = rows.map(Given::new).transpose()?;
-        let seen = given.as_ref().map(Given::seen).transpose()?;
+    ) -> PyResult<NeighborArrays<'py>> {
+        let given = rows.map(RowInput::new).transpose()?;
+        let seen = given.as_ref().map(RowInput::seen).transpose()?;
         self.search(py, n_jobs, |inner| inner.kneighbors(seen.as_ref(), k))
     }
 
@@ -337,15 +348,15 @@ impl NeighborIndex {
         rows: Option<&Bound<'py, PyAny>>,
         radius: f64,
         n_jobs: Option<i64>,
-    ) -> PyResult<Found<'py>> {
-        let given = rows.map(Given::new).transpose()?;
-        let seen = given.as_ref().map(Given::seen).transpose()?;
+    ) -> PyResult<NeighborArrays<'py>> {
+        let given = rows.map(RowInput::new).transpose()?;
+        let seen = given.as_ref().map(RowInput::seen).transpose()?;
         self.search(py, n_jobs, |inner| inner.radius_neighbors(seen.as_ref(), radius))
     }
 
     /// Adds rows after those that are there.
     fn add(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
-        let given = Given::new(rows)?;
+        let given = RowInput::new(rows)?;
         let seen = given.seen()?;
         let added = py.detach(|| self.inner.write().unwrap_or_else(PoisonError::into_inner).add(&seen));
         self.trouble.check(added)
@@ -354,35 +365,37 @@ impl NeighborIndex {
     /// How many rows.
     fn __len__(&self) -> usize {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
-            Inner::Rows(index) => index.len(),
-            Inner::Sparse(index) => index.len(),
-            Inner::Codes(index) => index.len(),
-            Inner::Texts(index) => index.len(),
+            IndexedRows::Rows(index) => index.len(),
+            IndexedRows::Sparse(index) => index.len(),
+            IndexedRows::Codes(index) => index.len(),
+            IndexedRows::Texts(index) => index.len(),
         }
     }
 
-    /// The kind of index, why, and for an approximate one the share of neighbours that it found (none after rows were added).
+    /// The kind of index, why, and for an approximate one the share of neighbors that it found (none after rows were added).
     fn choice(&self) -> (String, String, Option<f64>) {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
-            Inner::Rows(index) => {
+            IndexedRows::Rows(index) => {
                 let choice = index.choice();
                 (choice.kind.name().into(), choice.reason.clone(), choice.recall)
             }
-            Inner::Codes(_) => {
+            IndexedRows::Codes(_) => {
                 (IndexKind::Scan.name().into(), "codes are compared faster than a tree is climbed".into(), None)
             }
-            Inner::Sparse(_) => (IndexKind::Scan.name().into(), "rows are sparse".into(), None),
-            Inner::Texts(_) => (IndexKind::VantageTree.name().into(), "the triangle inequality holds".into(), None),
+            IndexedRows::Sparse(_) => (IndexKind::Scan.name().into(), "rows are sparse".into(), None),
+            IndexedRows::Texts(_) => {
+                (IndexKind::VantageTree.name().into(), "the triangle inequality holds".into(), None)
+            }
         }
     }
 
     /// Bytes held, the rows included.
     fn bytes(&self) -> usize {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
-            Inner::Rows(index) => index.bytes(),
-            Inner::Sparse(index) => index.bytes(),
-            Inner::Codes(index) => index.bytes(),
-            Inner::Texts(index) => index.bytes(),
+            IndexedRows::Rows(index) => index.bytes(),
+            IndexedRows::Sparse(index) => index.bytes(),
+            IndexedRows::Codes(index) => index.bytes(),
+            IndexedRows::Texts(index) => index.bytes(),
         }
     }
 
@@ -394,9 +407,9 @@ impl NeighborIndex {
 
     /// An index from bytes.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<NeighborIndex> {
-        let read = Sections::from_bytes(bytes).and_then(|sections| Inner::load(&sections));
-        Ok(NeighborIndex { inner: RwLock::new(read.map_err(python)?), trouble: Trouble::default() })
+    fn from_bytes(bytes: &[u8]) -> PyResult<PyNeighborIndex> {
+        let read = Sections::from_bytes(bytes).and_then(|sections| IndexedRows::load(&sections));
+        Ok(PyNeighborIndex { inner: RwLock::new(read.map_err(python)?), trouble: FirstException::default() })
     }
 
     /// Writes the index and a note to a file. What is there already is replaced only by a whole new one.
@@ -412,19 +425,19 @@ impl NeighborIndex {
 
     /// The index and the note of a file.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(NeighborIndex, String)> {
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(PyNeighborIndex, String)> {
         let read = || {
             let bytes = ermine_core::memory::read_file(&path)?;
             let head = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
             let body = bytes.strip_prefix(&head[..]).ok_or_else(|| {
-                let what = "it doesn't start as an index of neighbours does, or is of another version";
+                let what = "it doesn't start as an index of neighbors does, or is of another version";
                 Error::model_file(format!("'{}': {what}", path.display()))
             })?;
             let sections = Sections::from_bytes(body)?;
-            Ok((Inner::load(&sections)?, sections.json("note")?))
+            Ok((IndexedRows::load(&sections)?, sections.json("note")?))
         };
         let (inner, note) = py.detach(read).map_err(python)?;
-        Ok((NeighborIndex { inner: RwLock::new(inner), trouble: Trouble::default() }, note))
+        Ok((PyNeighborIndex { inner: RwLock::new(inner), trouble: FirstException::default() }, note))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -432,27 +445,27 @@ impl NeighborIndex {
     }
 }
 
-impl Inner {
-    fn load(sections: &Sections) -> Result<Inner, Error> {
+impl IndexedRows {
+    fn load(sections: &Sections) -> Result<IndexedRows, Error> {
         match sections.u8s("sort")?.as_slice() {
-            [0] => Index::load(sections).map(|index| Inner::Rows(Box::new(index))),
-            [1] => CodeIndex::load(sections).map(Inner::Codes),
-            [2] => StringIndex::load(sections).map(Inner::Texts),
-            [3] => SparseIndex::load(sections).map(Inner::Sparse),
-            _ => Err(Error::model_file("not an index of neighbours")),
+            [0] => Index::load(sections).map(|index| IndexedRows::Rows(Box::new(index))),
+            [1] => CodeIndex::load(sections).map(IndexedRows::Codes),
+            [2] => StringIndex::load(sections).map(IndexedRows::Texts),
+            [3] => SparseIndex::load(sections).map(IndexedRows::Sparse),
+            _ => Err(Error::model_file("not an index of neighbors")),
         }
     }
 }
 
-impl NeighborIndex {
+impl PyNeighborIndex {
     /// All that a file holds.
     fn sections(&self) -> Result<Sections, Error> {
         let mut sections = Sections::default();
         let sort = match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
-            Inner::Rows(index) => index.save(&mut sections).map(|()| 0u8)?,
-            Inner::Codes(index) => index.save(&mut sections).map(|()| 1)?,
-            Inner::Texts(index) => index.save(&mut sections).map(|()| 2)?,
-            Inner::Sparse(index) => index.save(&mut sections).map(|()| 3)?,
+            IndexedRows::Rows(index) => index.save(&mut sections).map(|()| 0u8)?,
+            IndexedRows::Codes(index) => index.save(&mut sections).map(|()| 1)?,
+            IndexedRows::Texts(index) => index.save(&mut sections).map(|()| 2)?,
+            IndexedRows::Sparse(index) => index.save(&mut sections).map(|()| 3)?,
         };
         sections.put_u8s("sort", &[sort]);
         Ok(sections)
@@ -462,8 +475,8 @@ impl NeighborIndex {
         &self,
         py: Python<'py>,
         n_jobs: Option<i64>,
-        work: impl Fn(&Inner) -> Result<Neighbors, Error> + Send + Sync,
-    ) -> PyResult<Found<'py>> {
+        work: impl Fn(&IndexedRows) -> Result<Neighbors, Error> + Send + Sync,
+    ) -> PyResult<NeighborArrays<'py>> {
         let threads = job::threads(n_jobs)?;
         let found = py.detach(|| {
             let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
@@ -475,7 +488,7 @@ impl NeighborIndex {
 
 fn dense_only() -> Error {
     let need = "the mahalanobis metric, which needs dense rows".into();
-    Error::Unsupported { learner: "neighbours among sparse rows".into(), need }
+    Error::Unsupported { learner: "neighbors among sparse rows".into(), need }
 }
 
 fn kind(algorithm: &str, search_width: usize) -> PyResult<Option<IndexKind>> {
@@ -499,7 +512,7 @@ fn text_metric(name: &str) -> Result<StringMetric, Error> {
     }
 }
 
-fn row_metric(name: &str, p: f64, covariance: Option<&[f64]>, rows: &Rows<'_>) -> Result<Metric, Error> {
+fn row_metric(name: &str, p: f64, covariance: Option<&[f64]>, rows: &RowMatrix<'_>) -> Result<Metric, Error> {
     Ok(match name {
         "euclidean" => Metric::Euclidean,
         "manhattan" => Metric::Manhattan,

@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 const FEW: usize = 256;
 
 /// Predicts one row at a time.
-#[pyclass(frozen, module = "ermine._ermine")]
-pub struct Predictor {
+#[pyclass(frozen, module = "ermine._ermine", name = "Predictor")]
+pub struct PyPredictor {
     inner: CorePredictor,
 }
 
 #[pymethods]
-impl Predictor {
+impl PyPredictor {
     /// The numbers of a row: a one-dimensional array, or a two-dimensional one of one row, of float64 or float32.
     fn __call__<'py>(&self, py: Python<'py>, row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let answer = with_row(row, self.inner.n_features(), |row| {
@@ -34,9 +34,9 @@ impl Predictor {
     }
 }
 
-impl Predictor {
-    pub fn new(inner: CorePredictor) -> Predictor {
-        Predictor { inner }
+impl PyPredictor {
+    pub fn new(inner: CorePredictor) -> PyPredictor {
+        PyPredictor { inner }
     }
 }
 

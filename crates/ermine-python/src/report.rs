@@ -3,9 +3,9 @@
 use crate::array;
 use crate::error::python;
 use crate::job;
-use crate::model::Model;
-use crate::table::Table;
-use crate::target::Target;
+use crate::model::PyModel;
+use crate::table::PyTable;
+use crate::target::PyTarget;
 use ermine_core::chart::plot::{Mark, Plot, Series, bars};
 use ermine_core::matrix::Dataset;
 use ermine_core::measure::Measure;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// Rows whose columns stand in the model's order, as a data set.
 fn dataset(
     model: &CoreModel,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     group: Option<&Bound<'_, PyArray1<u32>>>,
 ) -> PyResult<Dataset> {
@@ -42,9 +42,9 @@ fn dataset(
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
 pub fn permutation(
     py: Python<'_>,
-    model: &Model,
-    table: &Table,
-    target: &Target,
+    model: &PyModel,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     group: Option<&Bound<'_, PyArray1<u32>>>,
     n_repeats: usize,
@@ -54,8 +54,8 @@ pub fn permutation(
     let (core, threads) = (model.core(), job::threads(n_jobs)?);
     let data = dataset(&core, table, target, weight, group)?;
     let measure = Measure::headline(data.task(), None)[0];
-    let work = move |watch: &job::Watch| {
-        run(Some(threads), || permutation_importances(&core, &data, measure, n_repeats, seed, watch))
+    let work = move |observer: &job::JobObserver| {
+        run(Some(threads), || permutation_importances(&core, &data, measure, n_repeats, seed, observer))
             .and_then(|found| found)
     };
     let found = job::run(py, None, work)?.map_err(python)?;
@@ -68,9 +68,9 @@ pub fn permutation(
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
 pub fn report(
     py: Python<'_>,
-    model: &Model,
-    table: &Table,
-    target: &Target,
+    model: &PyModel,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     group: Option<&Bound<'_, PyArray1<u32>>>,
     seed: u64,
@@ -79,8 +79,8 @@ pub fn report(
 ) -> PyResult<(String, String, String)> {
     let (core, threads) = (model.core(), job::threads(n_jobs)?);
     let data = dataset(&core, table, target, weight, group)?;
-    let work = move |watch: &job::Watch| {
-        run(Some(threads), || Report::new(&core, &data, seed, watch)).and_then(|report| report)
+    let work = move |observer: &job::JobObserver| {
+        run(Some(threads), || Report::new(&core, &data, seed, observer)).and_then(|report| report)
     };
     let report = job::run(py, progress, work)?.map_err(python)?;
     let data = serde_json::to_string(&report).map_err(|e| PyValueError::new_err(e.to_string()))?;

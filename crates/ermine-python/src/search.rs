@@ -3,14 +3,14 @@
 use crate::array;
 use crate::error::python;
 use crate::job;
-use crate::table::Table;
-use crate::target::Target;
+use crate::table::PyTable;
+use crate::target::PyTarget;
 use crate::value;
 use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::measure::Measure;
 use ermine_eval::evaluate::journal::Journal;
-use ermine_eval::evaluate::search::{Search, SearchResult, Strategy, Trial, search as core_search};
+use ermine_eval::evaluate::search::{HyperparameterSearch, SearchResult, Strategy, Trial, search as core_search};
 use ermine_eval::evaluate::space::{Setting, Space};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -18,10 +18,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// A trial: the setting as JSON, the score of each split, why it was refused, seconds.
-type Tried = (String, Vec<f64>, Option<String>, f64);
+type TrialTuple = (String, Vec<f64>, Option<String>, f64);
 
 /// Rows to learn from and rows to test on.
-type Part = (Vec<u32>, Vec<u32>);
+type SplitRows = (Vec<u32>, Vec<u32>);
 
 /// Tries settings by cross-validation: those of `settings` (each the parameters of a learner), in their order, or `trials` of what the learner's declarations say is worth trying, at
 /// random or, with a `factor`, by halving. `splits` is a number of folds or pairs of rows. Gives all trials on all rows.
@@ -32,8 +32,8 @@ pub fn search(
     py: Python<'_>,
     learner: &str,
     params: &Bound<'_, PyDict>,
-    table: &Table,
-    target: &Target,
+    table: &PyTable,
+    target: &PyTarget,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     settings: Option<Vec<Bound<'_, PyDict>>>,
     trials: usize,
@@ -43,7 +43,7 @@ pub fn search(
     seed: u64,
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<Tried>> {
+) -> PyResult<Vec<TrialTuple>> {
     let base = value::learner(learner, params)?;
     let listed = settings.map(|settings| settings.iter().map(|s| setting(learner, s)).collect()).transpose()?;
     let strategy = match (&listed, factor) {
@@ -55,13 +55,14 @@ pub fn search(
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
     let splits = splits_of(&data, splits)?;
     let asked = listed.clone().unwrap_or_default();
-    let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
+    let work = move |observer: &job::JobObserver| {
+        let context = Context { seed, threads: Some(threads), observer, ..ermine::context() };
         let space = match listed {
             Some(listed) => Space::of_settings(listed),
             None => Space::declared(&*base).supported_by(&*base, &data, &context)?,
         };
-        let what = Search { learner: &*base, space: &space, strategy, splits: &splits, measure, pool: false };
+        let what =
+            HyperparameterSearch { learner: &*base, space: &space, strategy, splits: &splits, measure, pool: false };
         core_search(&what, &data, &context, &mut Journal::none())
     };
     let found = job::run(py, progress, work)?.map_err(python)?;
@@ -80,7 +81,7 @@ pub fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>) -> PyResult<Splits> 
     if let Ok(n_folds) = splits.extract::<usize>() {
         return Splits::in_order(data, n_folds).map_err(python);
     }
-    let parts: Vec<Part> = splits.extract().map_err(|_| {
+    let parts: Vec<SplitRows> = splits.extract().map_err(|_| {
         PyValueError::new_err(
             "cv must be a number of folds, a splitter, or pairs of row numbers to learn from and to test on",
         )
@@ -95,7 +96,7 @@ fn in_order(found: SearchResult, listed: &[Setting]) -> Vec<Trial> {
     trials
 }
 
-fn tried(trial: &Trial) -> PyResult<Tried> {
+fn tried(trial: &Trial) -> PyResult<TrialTuple> {
     let setting = serde_json::to_string(&trial.setting).map_err(|e| PyValueError::new_err(e.to_string()))?;
     Ok((setting, trial.folds.clone(), trial.refused.clone(), trial.seconds))
 }

@@ -1,4 +1,4 @@
-//! `Table`: what the Python package hands to learners and models.
+//! `PyTable`: what the Python package hands to learners and models.
 
 use crate::array;
 use crate::arrow;
@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// Named columns of equal length.
-#[pyclass(frozen, module = "ermine._ermine")]
-pub struct Table {
+#[pyclass(frozen, module = "ermine._ermine", name = "Table")]
+pub struct PyTable {
     /// The table itself.
     pub inner: Arc<CoreTable>,
 }
@@ -25,22 +25,22 @@ pub fn plain_name(j: usize) -> String {
 type ColumnParts<'py> = (String, String, Bound<'py, PyAny>, Option<Vec<String>>);
 
 #[pymethods]
-impl Table {
+impl PyTable {
     /// The columns of a two-dimensional array of float64 or float32, without a copy; `None` where that can't be done.
     #[staticmethod]
     #[pyo3(signature = (array, names = None))]
-    fn from_array(array: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Option<Table>> {
+    fn from_array(array: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Option<PyTable>> {
         let Some((columns, _)) = array::columns(array) else { return Ok(None) };
         let name = |j: usize| names.as_ref().and_then(|names| names.get(j).cloned()).unwrap_or_else(|| plain_name(j));
         let named =
             |(j, values)| Column { name: name(j), kind: ColumnKind::Numeric, values, notation: Default::default() };
-        Table::new(columns.into_iter().enumerate().map(named).collect()).map(Some)
+        PyTable::new(columns.into_iter().enumerate().map(named).collect()).map(Some)
     }
 
     /// One column after the other, each `(name, kind, values, levels)`.
     #[staticmethod]
-    fn from_columns(columns: Vec<ColumnParts<'_>>) -> PyResult<Table> {
-        Table::new(columns.into_iter().map(column).collect::<PyResult<_>>()?)
+    fn from_columns(columns: Vec<ColumnParts<'_>>) -> PyResult<PyTable> {
+        PyTable::new(columns.into_iter().map(column).collect::<PyResult<_>>()?)
     }
 
     /// The columns of a sparse matrix in compressed-column form with sorted rows.
@@ -50,7 +50,7 @@ impl Table {
         starts: &Bound<'_, PyArray1<i64>>,
         rows: &Bound<'_, PyArray1<u32>>,
         values: &Bound<'_, PyArray1<f64>>,
-    ) -> PyResult<Table> {
+    ) -> PyResult<PyTable> {
         let starts = array::numbers(starts)?;
         let (rows, values) = (array::buffer(rows)?, array::buffer(values)?);
         let broken = || PyValueError::new_err("not a sparse matrix in compressed-column form with sorted rows");
@@ -64,19 +64,19 @@ impl Table {
             }
             Ok(Column::sparse(plain_name(j), n_rows, rows, values))
         };
-        Table::new(starts.windows(2).enumerate().map(column).collect::<PyResult<_>>()?)
+        PyTable::new(starts.windows(2).enumerate().map(column).collect::<PyResult<_>>()?)
     }
 
     /// The columns of a frame that hands itself over by Arrow's capsules (`__arrow_c_stream__` or `__arrow_c_array__`); `None` where what it hands over is no frame.
     #[staticmethod]
-    fn from_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
+    fn from_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>) -> PyResult<Option<PyTable>> {
         let Some(frame) = arrow::frame(frame)? else { return Ok(None) };
         if let Some((name, kind)) = frame.unreadable() {
             let message = format!("column '{name}' holds {kind}; expected numbers, text, truth values or categories");
             return Err(PyTypeError::new_err(message));
         }
         let table = py.detach(|| frame.table()).map_err(python)?;
-        Ok(Some(Table { inner: Arc::new(table) }))
+        Ok(Some(PyTable { inner: Arc::new(table) }))
     }
 
     /// The names of the columns.
@@ -96,9 +96,9 @@ impl Table {
     }
 }
 
-impl Table {
-    fn new(columns: Vec<Column>) -> PyResult<Table> {
-        Ok(Table { inner: Arc::new(CoreTable::new(columns).map_err(python)?) })
+impl PyTable {
+    fn new(columns: Vec<Column>) -> PyResult<PyTable> {
+        Ok(PyTable { inner: Arc::new(CoreTable::new(columns).map_err(python)?) })
     }
 }
 

@@ -1,9 +1,9 @@
-//! `Target`: what is to be learned. Labels of any type become codes into their sorted distinct values, as `numpy.unique` gives them.
+//! `PyTarget`: what is to be learned. Labels of any type become codes into their sorted distinct values, as `numpy.unique` gives them.
 
 use crate::array;
 use crate::error::python;
 use ermine_core::matrix::{Dataset, Features, Target as CoreTarget, Task};
-use ermine_core::table::Table;
+use ermine_core::table::Table as CoreTable;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,19 +12,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 /// The answers that belong to the rows.
-#[pyclass(frozen, module = "ermine._ermine")]
-pub struct Target {
+#[pyclass(frozen, module = "ermine._ermine", name = "Target")]
+pub struct PyTarget {
     /// Handed over to the fit, which needs them as its own.
     inner: Mutex<Option<(CoreTarget, Task, Vec<String>)>>,
 }
 
-impl Target {
-    fn new(target: CoreTarget, task: Task, names: Vec<String>) -> Target {
-        Target { inner: Mutex::new(Some((target, task, names))) }
+impl PyTarget {
+    fn new(target: CoreTarget, task: Task, names: Vec<String>) -> PyTarget {
+        PyTarget { inner: Mutex::new(Some((target, task, names))) }
     }
 
     /// The data set of these answers and a table's columns. Takes the answers out: a target serves one fit.
-    pub fn dataset(&self, table: Arc<Table>, weight: Option<Vec<f64>>) -> PyResult<Dataset> {
+    pub fn dataset(&self, table: Arc<CoreTable>, weight: Option<Vec<f64>>) -> PyResult<Dataset> {
         let taken = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let (target, task, names) = taken.ok_or_else(|| PyValueError::new_err("this target has been used"))?;
         let data = Dataset::from_parts(Features::new(table), target, task).map_err(python)?;
@@ -34,35 +34,35 @@ impl Target {
 }
 
 #[pymethods]
-impl Target {
+impl PyTarget {
     /// Classes by codes into the names of the classes.
     #[staticmethod]
-    fn classes(codes: &Bound<'_, PyArray1<u32>>, labels: Vec<String>, name: String) -> PyResult<Target> {
+    fn classes(codes: &Bound<'_, PyArray1<u32>>, labels: Vec<String>, name: String) -> PyResult<PyTarget> {
         let target = CoreTarget::Classes { codes: array::numbers(codes)?, labels: labels.into() };
-        Ok(Target::new(target, Task::Classification, vec![name]))
+        Ok(PyTarget::new(target, Task::Classification, vec![name]))
     }
 
     /// Numbers: a row for each row of the data, a column for each output.
     #[staticmethod]
-    fn values(values: &Bound<'_, PyArray2<f64>>, names: Vec<String>) -> PyResult<Target> {
+    fn values(values: &Bound<'_, PyArray2<f64>>, names: Vec<String>) -> PyResult<PyTarget> {
         let n_outputs = values.shape()[1];
         let values = values.try_readonly()?.as_array().iter().copied().collect();
-        Ok(Target::new(CoreTarget::Values { values, n_outputs }, Task::Regression, names))
+        Ok(PyTarget::new(CoreTarget::Values { values, n_outputs }, Task::Regression, names))
     }
 
     /// Labels: a row for each row of the data, a column of 0 and 1 for each label.
     #[staticmethod]
-    fn labels(marks: &Bound<'_, PyArray2<f64>>, names: Vec<String>) -> PyResult<Target> {
+    fn labels(marks: &Bound<'_, PyArray2<f64>>, names: Vec<String>) -> PyResult<PyTarget> {
         let n_outputs = marks.shape()[1];
         let values = marks.try_readonly()?.as_array().iter().copied().collect();
-        Ok(Target::new(CoreTarget::Values { values, n_outputs }, Task::Multilabel, names))
+        Ok(PyTarget::new(CoreTarget::Values { values, n_outputs }, Task::Multilabel, names))
     }
 
     /// How relevant each row is to its query.
     #[staticmethod]
-    fn relevance(values: &Bound<'_, PyArray1<f64>>, name: String) -> PyResult<Target> {
+    fn relevance(values: &Bound<'_, PyArray1<f64>>, name: String) -> PyResult<PyTarget> {
         let target = CoreTarget::Values { values: array::numbers(values)?, n_outputs: 1 };
-        Ok(Target::new(target, Task::Ranking, vec![name]))
+        Ok(PyTarget::new(target, Task::Ranking, vec![name]))
     }
 }
 

@@ -155,11 +155,11 @@ def test_labels_of_any_type_come_back(cls, labels, tmp_path):
 
 def test_names_and_target_are_in_the_file(tmp_path):
     pd = pytest.importorskip("pandas")
-    X = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "red", "blue", "blue"]})
+    X = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "color": ["red", "red", "blue", "blue"]})
     model = DecisionStumpClassifier().fit(X, pd.Series([0, 0, 1, 1], name="sold"))
     model.save(tmp_path / "model.ermine")
     loaded = ermine.load(tmp_path / "model.ermine")
-    assert loaded.feature_names_in_.tolist() == ["size", "colour"]
+    assert loaded.feature_names_in_.tolist() == ["size", "color"]
     assert json.loads(loaded._model.header())["schema"]["target"] == ["sold"]
     np.testing.assert_array_equal(loaded.predict(X), [0, 0, 1, 1])
 
@@ -176,7 +176,7 @@ def test_the_certificate_says_what_is_proven(data):
     X, y = data
     certificate = DecisionStumpClassifier().fit(X, y).certificate_
     assert certificate.converged and certificate.value == 0.0 and "optimal" in certificate.proofs[0]
-    assert "0-1 risk" in certificate.objective and str(certificate).startswith("minimised:")
+    assert "0-1 risk" in certificate.objective and str(certificate).startswith("minimized:")
 
 
 def test_models_show_themselves(data):
@@ -202,7 +202,7 @@ def test_every_estimator_reports_and_shows_itself(cls, data, tmp_path):
     report.save(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text() == report.html
     page = model._repr_html_()
-    assert "trained on 40 rows and 4 columns" in page and ("minimised" in page or "proven" in page)
+    assert "trained on 40 rows and 4 columns" in page and ("minimized" in page or "proven" in page)
     assert ("<svg" in page) == (model._picture() is not None)
 
 
@@ -242,7 +242,7 @@ def test_a_wrong_parameter_is_named_when_fitting(params, words, data):
     with pytest.raises(ValueError, match=words):
         model.fit(*data)
     with pytest.raises(ValueError):
-        DecisionStumpClassifier().set_params(colour=1)
+        DecisionStumpClassifier().set_params(color=1)
 
 
 @pytest.mark.parametrize("value", [np.int64(3), np.float64(3.0), np.uint8(3), 3])

@@ -122,7 +122,7 @@ def test_what_did_not_converge_warns(regression):
 
 def test_categories_and_missing_values(tmp_path):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"size": [1.0, 2.0, None, 4.0] * 10, "colour": pandas.Categorical(["red", "blue", "red", None] * 10)})
+    frame = pandas.DataFrame({"size": [1.0, 2.0, None, 4.0] * 10, "color": pandas.Categorical(["red", "blue", "red", None] * 10)})
     y = np.arange(40) % 4 + 0.0
     model = ours.LinearRegression().fit(frame, y)
     np.testing.assert_allclose(model.predict(frame), y, atol=1e-8)

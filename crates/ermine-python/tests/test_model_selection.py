@@ -16,7 +16,7 @@ from ermine.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 SEARCHES = {
     "ridge": (Ridge(), {"alpha": [0.1, 1.0, 100.0], "fit_intercept": [True, False]}, "r2"),
-    "neighbours": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 8, 20], "weights": ["uniform", "distance"]}, "accuracy"),
+    "neighbors": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 8, 20], "weights": ["uniform", "distance"]}, "accuracy"),
     "pruning": (DecisionTreeClassifier(), [{"ccp_alpha": [0.0, 0.01, 0.05]}, {"max_depth": [1, 3]}], "neg_log_loss"),
     "rounds": (GradientBoostingClassifier(learning_rate=0.3), {"n_estimators": [2, 5, 20], "max_leaf_nodes": [4, 8]}, "roc_auc"),
     "one after the other": (DecisionTreeRegressor(), {"max_depth": [2, None]}, "neg_mean_absolute_error"),

@@ -1,4 +1,4 @@
-"""Nearest neighbours: the same answers as scikit-learn's twins, and what only Ermine has."""
+"""Nearest neighbors: the same answers as scikit-learn's twins, and what only Ermine has."""
 
 import doctest
 import pickle
@@ -147,7 +147,7 @@ def test_mistakes_are_explained(data):
         pickle.dumps(NearestNeighbors(metric=lambda a, b: 0.0).fit(X)._index)
 
 
-def test_as_many_neighbours_as_asked_for():
+def test_as_many_neighbors_as_asked_for():
     codes = np.array([np.packbits([1] * (256 - 256 * i // 20000) + [0] * (256 * i // 20000)) for i in range(20000)], np.uint8)
     index = NearestNeighbors(metric="bits", n_neighbors=5).fit(codes)
     distances, rows = index.kneighbors(np.zeros((20, 32), np.uint8))
@@ -325,7 +325,7 @@ def test_memory_is_the_rows_once_and_a_little(d, dtype):
             assert index.nbytes_ <= 1.3 * X.nbytes, (metric, algorithm, index.nbytes_ / X.nbytes)
 
 
-def test_neighbours_of_the_rows_themselves_and_graphs(data):
+def test_neighbors_of_the_rows_themselves_and_graphs(data):
     X, Q, labels, _ = data
     them = theirs.NearestNeighbors(radius=1.2).fit(X)
     for ours in (NearestNeighbors(radius=1.2, leaf_size=40).fit(X), RadiusNeighborsClassifier(radius=1.2).fit(X, labels)):

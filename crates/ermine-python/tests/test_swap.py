@@ -227,11 +227,11 @@ def test_text_of_trees_is_theirs():
 
 def test_trees_over_categories_as_text():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"colour": ["red", "green", "blue", "black"] * 15})
+    frame = pd.DataFrame({"color": ["red", "green", "blue", "black"] * 15})
     y = [0, 1, 0, 2] * 15
-    said = tree.export_text(tree.DecisionTreeClassifier().fit(frame, y), feature_names=["colour"])
-    assert "colour in {" in said and "not colour in {" in said
-    assert "colour = black" in tree.export_text(tree.C45Classifier().fit(frame, y), feature_names=["colour"])
+    said = tree.export_text(tree.DecisionTreeClassifier().fit(frame, y), feature_names=["color"])
+    assert "color in {" in said and "not color in {" in said
+    assert "color = black" in tree.export_text(tree.C45Classifier().fit(frame, y), feature_names=["color"])
 
 
 def test_graphs_of_trees(tmp_path):

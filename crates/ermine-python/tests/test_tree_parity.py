@@ -210,7 +210,7 @@ def test_quantiles_cover_what_they_say():
     assert ((y[2000:] >= low) & (y[2000:] <= high)).mean() == pytest.approx(0.8, abs=0.05)
     wide = X[2000:, 1] > 8
     assert (high - low)[wide].mean() > 2 * (high - low)[X[2000:, 1] < 2].mean(), "the spread follows the noise"
-    with pytest.raises(ValueError, match="trained with quantiles = true"):
+    with pytest.raises(ValueError, match="train a forest with quantiles = true"):
         ensemble.RandomForestRegressor(n_estimators=2).fit(X, y).predict_quantiles(X)
 
 

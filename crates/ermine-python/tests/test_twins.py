@@ -258,13 +258,13 @@ def test_nodes_that_ask_about_categories():
 
     from ermine.tree import C45Classifier, DecisionTreeClassifier, ObliqueTreeClassifier
 
-    X = pd.DataFrame({"colour": ["red", "green", "blue", "black"] * 15, "size": [1.0, 2.0, 3.0, None] * 15})
+    X = pd.DataFrame({"color": ["red", "green", "blue", "black"] * 15, "size": [1.0, 2.0, 3.0, None] * 15})
     y = [0, 1, 0, 2] * 15
     tree = DecisionTreeClassifier().fit(X, y).tree_
     assert tree.feature[0] == 0 and np.isnan(tree.threshold[0]) and tree.categories[0] is not None
     # Categories by number: black, blue, green, red.
     assert set(tree.categories[0]) in ({1, 3}, {0, 2}, {0, 1, 3}, {2}, {0}, {1, 2, 3})
-    many = C45Classifier().fit(X[["colour"]], y).tree_
+    many = C45Classifier().fit(X[["color"]], y).tree_
     assert len(many.children(0)) >= 4 and many.max_depth == 1
     with pytest.raises(AttributeError, match="several columns"):
         ObliqueTreeClassifier().fit(np.random.default_rng(0).normal(size=(60, 2)), y).tree_

@@ -19,8 +19,11 @@ pub(crate) fn main() -> Result<()> {
     let validation = Validation::new(&splits, &[Measure::Mae]).with_custom(&metrics);
 
     let mean = GradientBoosting { n_estimators: 50, ..Default::default() };
-    let late =
-        GradientBoosting { loss: ermine::ensemble::Loss::Quantile, quantile_alpha: vec![5.0 / 6.0], ..mean.clone() };
+    let late = GradientBoosting {
+        loss: ermine::ensemble::BoostingLoss::Quantile,
+        quantile_alpha: vec![5.0 / 6.0],
+        ..mean.clone()
+    };
     for (name, learner) in [("squared loss", &mean), ("quantile loss at 5/6", &late)] {
         println!("{name}: {}", cross_validate(learner, &data, &validation, &ermine::context())?);
     }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example tune`
 
-use ermine::model_selection::{Axis, Journal, Search, Space, Strategy, search, with_setting};
+use ermine::model_selection::{Axis, HyperparameterSearch, Journal, Space, Strategy, search, with_setting};
 use ermine::prelude::*;
 
 pub(crate) fn main() -> Result<()> {
@@ -14,7 +14,7 @@ pub(crate) fn main() -> Result<()> {
         Axis::parse(&learner, "max_depth", "2,3,4,6")?,
     ]);
     let splits = Splits::k_fold(&train, 5, 0)?;
-    let task = Search {
+    let task = HyperparameterSearch {
         learner: &learner,
         space: &space,
         strategy: Strategy::Random { trials: 12 },

@@ -15,7 +15,7 @@
 //! constant.
 
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
 use ermine_core::model::{Certificate, Fitted, Header, Output, Proof};
 use ermine_core::param::Range;
@@ -57,7 +57,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "baseline",
     summary: "predicts the class frequencies or the mean for every row; a reference for other learners",
     capabilities: Capabilities {
@@ -78,7 +78,7 @@ static INFO: Info = Info {
 const CONSTANTS: &str = "all constant predictors";
 
 impl Learner for Baseline {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -101,7 +101,7 @@ pub use crate::reduction::adaboost::AdaBoost;
 pub use crate::reduction::bagging::Bagging;
 
 #[doc(inline)]
-pub use crate::reduction::adaboost::{Algorithm, RegressionLoss};
+pub use crate::reduction::adaboost::{AdaBoostAlgorithm, RegressionLoss};
 
 #[doc(inline)]
 pub use ermine_core::learner::parameters::{Amount, ClassWeight};
@@ -114,5 +114,5 @@ pub use ermine_trees::learner::forest::{ColumnsTried, ForestClassWeight, ForestM
 
 #[doc(inline)]
 pub use ermine_trees::learner::gradient_boosting::{
-    EvalMetric, GrowPolicy, Interactions, Loss, Monotone, SamplingMethod, TreeMethod,
+    BoostingLoss, EvalMetric, GrowPolicy, Interactions, Monotone, SamplingMethod, TreeMethod,
 };

@@ -32,7 +32,7 @@
 //! };
 //!
 //! impl Learner for Fixed {
-//!     fn info(&self) -> &'static Info {
+//!     fn info(&self) -> &'static LearnerInfo {
 //!         &INFO
 //!     }
 //!
@@ -113,7 +113,7 @@ pub use ermine_core::learner::Context;
 pub use ermine_core::learner::estimator::Estimator;
 
 #[doc(inline)]
-pub use ermine_core::learner::{Capabilities, Family, Info, Path, SplitPredictions, Trained};
+pub use ermine_core::learner::{Capabilities, Family, LearnerInfo, PathLearner, SplitPredictions, Trained};
 
 #[doc(inline)]
 pub use ermine_core::matrix::{Features, Schema};
@@ -122,7 +122,7 @@ pub use ermine_core::matrix::{Features, Schema};
 pub use ermine_core::model::{Certificate, Fitted, Header, Output, Staged, TreeEnsemble};
 
 #[doc(inline)]
-pub use ermine_core::param::{Kind, ParamSpec, ParamType, Parameters, Range, Tune, Value};
+pub use ermine_core::param::{ParamKind, ParamSpec, ParamType, Parameters, Range, Tune, Value};
 
 #[doc(inline)]
 pub use ermine_core::progress::{Control, Event, Observer, Silent};

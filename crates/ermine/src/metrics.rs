@@ -72,7 +72,7 @@ pub use ermine_core::metric::ranking::{Gain, average_precision, kendall_tau, ndc
 pub use ermine_core::metric::regression::{median_absolute_error, mse, r2, rmse};
 
 #[doc(inline)]
-pub use ermine_core::metric::threshold::{Point, Ranked};
+pub use ermine_core::metric::threshold::{Ranked, ThresholdPoint};
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::quantiles::{QuantileScore, Quantiles};

@@ -78,7 +78,7 @@ pub use ermine_eval::evaluate::paired::paired_test;
 ///
 /// ```
 /// # std::env::set_current_dir("../../examples/data").unwrap();
-/// use ermine::model_selection::{Axis, Journal, Search, Space, Strategy, search};
+/// use ermine::model_selection::{Axis, Journal, HyperparameterSearch, Space, Strategy, search};
 /// use ermine::prelude::*;
 ///
 /// let data = Table::read("penguins.csv")?.dataset("species")?;
@@ -86,7 +86,7 @@ pub use ermine_eval::evaluate::paired::paired_test;
 /// let space = Space::new(vec![Axis::parse(&learner, "max_depth", "1,2,4,8")?]);
 /// let splits = Splits::k_fold(&data, 5, 0)?;
 /// let strategy = Strategy::Grid { points: 4 };
-/// let task = Search { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Accuracy, pool: true };
+/// let task = HyperparameterSearch { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Accuracy, pool: true };
 /// let found = search(&task, &data, &ermine::context(), &mut Journal::none())?;
 /// for trial in &found.trials {
 ///     println!("{:?}: {:.3}", trial.setting, trial.mean());
@@ -118,7 +118,7 @@ pub use ermine_eval::compare::compare;
 #[doc(inline)]
 pub use ermine_eval::compare::verdict::as_good;
 #[doc(inline)]
-pub use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, Skipped, Untuned};
+pub use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, SkippedLearner, Untuned};
 
 /// All learners that make sense for a data set, to be compared.
 pub fn suitable_learners(
@@ -180,7 +180,7 @@ pub use ermine_eval::evaluate::journal::Journal;
 pub use ermine_eval::evaluate::paired::Paired;
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::search::{Search, SearchResult, Strategy, Trial, nested, with_setting};
+pub use ermine_eval::evaluate::search::{HyperparameterSearch, SearchResult, Strategy, Trial, nested, with_setting};
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::space::{Axis, Setting, Space};

@@ -41,4 +41,4 @@ pub use ermine_neighbors::learner::nearest_neighbors::NearestNeighborsOf;
 pub use ermine_neighbors::learner::nearest_neighbors::NeighborModel;
 
 #[doc(inline)]
-pub use ermine_neighbors::learner::nearest_neighbors::{Algorithm, Keep, MetricName, TieName, WeightName};
+pub use ermine_neighbors::learner::nearest_neighbors::{Keep, MetricName, SearchAlgorithm, TieName, WeightName};

@@ -19,7 +19,7 @@ use ermine_core::error::Result;
 use ermine_core::learner::Learner;
 use ermine_core::model::{Fitted, Header};
 #[doc(inline)]
-pub use ermine_core::registry::{Entry, Registry};
+pub use ermine_core::registry::{Registry, RegistryEntry};
 use ermine_core::section::Sections;
 
 /// The learners of the enabled features.
@@ -35,7 +35,7 @@ pub const REGISTRY: Registry = Registry::new(&[
 ]);
 
 /// All learners, in the order in which users see them.
-pub fn learners() -> impl Iterator<Item = &'static Entry> {
+pub fn learners() -> impl Iterator<Item = &'static RegistryEntry> {
     REGISTRY.entries()
 }
 
@@ -47,56 +47,56 @@ pub fn learner(name: &str) -> Result<Box<dyn Learner>> {
 /// The learner that the interfaces of Ermine use by default; it needs the feature `trees`.
 pub const DEFAULT: &str = "gradient-boosting";
 
-const BASELINE: &[Entry] =
-    &[Entry { make: || Box::new(baseline::Baseline::default()), load: baseline::FittedBaseline::load }];
+const BASELINE: &[RegistryEntry] =
+    &[RegistryEntry { make: || Box::new(baseline::Baseline::default()), load: baseline::FittedBaseline::load }];
 
 /// Meta-estimators.
-const REDUCTIONS: &[Entry] = &[
+const REDUCTIONS: &[RegistryEntry] = &[
     #[cfg(feature = "trees")]
-    Entry {
+    RegistryEntry {
         make: || Box::new(adaboost::AdaBoost::default()),
-        load: |sections, header| adaboost::Boosted::load(sections, header, load_part),
+        load: |sections, header| adaboost::BoostedVote::load(sections, header, load_part),
     },
     #[cfg(feature = "trees")]
-    Entry {
+    RegistryEntry {
         make: || Box::new(bagging::Bagging::default()),
         load: |sections, header| bagging::FittedBagging::load(sections, header, load_part),
     },
-    Entry {
+    RegistryEntry {
         make: || Box::new(calibration::Calibrated::default()),
         load: |sections, header| calibration::FittedCalibration::load(sections, header, load_part),
     },
-    Entry {
+    RegistryEntry {
         make: || Box::new(multiclass::OneVsRest::default()),
         load: |sections, header| multiclass::FittedMulticlass::load(sections, header, load_part),
     },
-    Entry {
+    RegistryEntry {
         make: || Box::new(multiclass::OneVsOne::default()),
         load: |sections, header| multiclass::FittedMulticlass::load(sections, header, load_part),
     },
-    Entry {
+    RegistryEntry {
         make: || Box::new(multiclass::OutputCode::default()),
         load: |sections, header| multiclass::FittedMulticlass::load(sections, header, load_part),
     },
-    Entry {
+    RegistryEntry {
         make: || Box::new(multilabel::BinaryRelevance::default()),
         load: |sections, header| multilabel::FittedChains::load(sections, header, load_part),
     },
-    Entry {
+    RegistryEntry {
         make: || Box::new(multilabel::ClassifierChain::default()),
         load: |sections, header| multilabel::FittedChains::load(sections, header, load_part),
     },
-    Entry {
+    RegistryEntry {
         make: || Box::new(multilabel::LabelPowerset::default()),
         load: |sections, header| multilabel::FittedPowerset::load(sections, header, load_part),
     },
     #[cfg(feature = "linear")]
-    Entry {
+    RegistryEntry {
         make: || Box::new(ranking::PairwiseRanking::default()),
         load: |sections, header| ranking::FittedRanker::load(sections, header, load_part),
     },
     #[cfg(feature = "linear")]
-    Entry {
+    RegistryEntry {
         make: || Box::new(ranking::OmegaRanking::default()),
         load: |sections, header| ranking::FittedRanker::load(sections, header, load_part),
     },

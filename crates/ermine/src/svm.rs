@@ -104,7 +104,7 @@ pub use ermine_linear::learner::svm::linear::{DualMode, HingeName, NormName, Tub
 pub use ermine_linear::learner::svm::custom_kernel::features as kernel_features;
 
 #[doc(inline)]
-pub use ermine_linear::learner::svm::parameters::{Gamma, KernelName};
+pub use ermine_linear::learner::svm::parameters::{KernelGamma, KernelName};
 
 #[doc(inline)]
 pub use ermine_linear::learner::svm::svc::DecisionShape;

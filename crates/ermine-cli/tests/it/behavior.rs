@@ -1,4 +1,4 @@
-//! How the program behaves among others: help, pipes, colours, silence, Ctrl-C.
+//! How the program behaves among others: help, pipes, colors, silence, Ctrl-C.
 
 use crate::{RunOutput, Sandbox, penguins};
 use std::io::{BufRead, BufReader};
@@ -77,7 +77,7 @@ fn json_and_quiet_output_hold_results_only() {
 
 #[test]
 fn output_without_a_terminal_has_no_colors_or_wrapping() {
-    let sandbox = Sandbox::new("colours");
+    let sandbox = Sandbox::new("colors");
     let model = sandbox.model();
     for words in [vec!["show", &model], vec!["compare", &penguins(), "-t", "species"], vec!["train"]] {
         let output = sandbox.command(&words).env("CLICOLOR_FORCE", "1").env("COLUMNS", "20").output().unwrap();

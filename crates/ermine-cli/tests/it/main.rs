@@ -8,6 +8,7 @@ mod boosting;
 mod door;
 mod examples;
 mod limits;
+mod messages;
 mod mistakes;
 mod select;
 mod work;

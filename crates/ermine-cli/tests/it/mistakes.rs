@@ -15,7 +15,7 @@ fn typos_get_a_suggestion() {
     with(&["--learner", "decision-stmp"]).fails(2, &["did you mean 'decision-stump'?"]);
     with(&["--learner", "decision-stump", "--criteron", "gini"]).fails(2, &["'--criteron'", "'--criterion'"]);
     with(&["--learner", "decision-tree", "--maxdepth", "3"]).fails(2, &["'--max-depth'"]);
-    with(&["--learner", "bagging", "--estimator", "decision-tree(max_depth=2"]).fails(2, &["both brackets"]);
+    with(&["--learner", "bagging", "--estimator", "decision-tree(max_depth=2"]).fails(2, &["matching brackets"]);
     with(&["--learner", "bagging", "--max-samples", "2.5"]).fails(2, &["max_samples = 2.5", "up to 1.0"]);
     with(&["--learner", "decision-stump", "--set", "criteron=gini"]).fails(2, &["did you mean 'criterion'?"]);
     with(&["--learner", "decision-stump", "--criterion", "ginny"])
@@ -69,7 +69,7 @@ fn data_that_does_not_fit_the_model_is_refused_by_name() {
     let model = sandbox.model();
     sandbox
         .run(&["train", &p, "-t", "species", "--task", "regression", "-o", "m.ermine"])
-        .fails(1, &["'species' has categories"]);
+        .fails(1, &["'species' is categorical"]);
     sandbox
         .run(&["train", &p, "-t", "species", "--weight", "island", "-o", "m.ermine"])
         .fails(1, &["'island' is nominal"]);

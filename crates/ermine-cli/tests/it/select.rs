@@ -195,7 +195,7 @@ fn mistakes_are_reported_with_a_remedy() {
         .fails(2, &["no parameter named 'depth'"]);
     for command in ["evaluate", "report"] {
         sandbox.run(&[command, &model, &empty]).fails(1, &["empty.csv"]);
-        sandbox.run(&[command, &model, &no_rows]).fails(1, &["no rows to evaluate on"]);
+        sandbox.run(&[command, &model, &no_rows]).fails(1, &["the test set has no rows"]);
         sandbox.run(&[command, &model, &other]).fails(1, &["other.csv: no column named"]);
         sandbox.run(&[command, &model]).fails(2, &["<FILE>"]);
     }

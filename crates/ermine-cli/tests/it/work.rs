@@ -65,7 +65,7 @@ fn a_support_vector_machine_is_trained_and_drawn() {
     let soft = [&words[..], &["poly", "--degree", "2"]].concat();
     sandbox.run(&soft).succeeds().prints(&[
         "trained svc with kernel = poly, degree = 2, standardize = true in",
-        "minimised: |w|^2 / 2 + 1 * sum of slacks",
+        "minimized: |w|^2 / 2 + 1 * sum of slacks",
         "proven: the optimum is at least",
     ]);
     sandbox.run(&["show", &model]).succeeds().prints(&[
@@ -128,7 +128,7 @@ fn columns_have_types_and_roles() {
         ["train", &file, "-t", "y", "--type", "kind=nominal", "--weight", "w", "--id", "name", "-o", "m.ermine"];
     let stump = ["--learner", "decision-stump"];
     let json = sandbox.run(&[&words[..], &stump, &["--json"]].concat()).succeeds().json();
-    assert_eq!(json["data"]["task"], "classification", "two whole numbers are classes");
+    assert_eq!(json["data"]["task"], "classification", "two integers are classes");
     assert_eq!(json["data"]["features"][0]["kind"], "nominal");
     assert_eq!(json["data"]["features"].as_array().unwrap().len(), 2, "kind and z: {json}");
     assert_eq!(json["data"]["weight"], "w");
@@ -335,14 +335,14 @@ fn a_sparse_row_may_leave_out_the_last_columns() {
 #[test]
 fn neighbors_of_rows_are_found() {
     let sandbox = Sandbox::new("neighbors");
-    let train = sandbox.write("train.csv", "x,y,colour\n0,0,red\n3,4,blue\n1,0,red\n6,8,blue\n");
+    let train = sandbox.write("train.csv", "x,y,color\n0,0,red\n3,4,blue\n1,0,red\n6,8,blue\n");
     let learner = ["--learner", "nearest-neighbors", "--n-neighbors", "2", "--standardize", "false"];
-    sandbox.run(&[&["train", &train, "-t", "colour", "-o", "m.ermine"][..], &learner].concat()).succeeds();
+    sandbox.run(&[&["train", &train, "-t", "color", "-o", "m.ermine"][..], &learner].concat()).succeeds();
     let new = sandbox.write("new.csv", "y,x\n0,0\n4,3\n");
     let output = sandbox.run(&["neighbors", "m.ermine", &new]).succeeds();
     assert_eq!(
         output.out,
-        "query,rank,row,distance,colour\n1,1,1,0,red\n1,2,3,1,red\n2,1,2,0,blue\n2,2,3,4.47213595499958,red\n"
+        "query,rank,row,distance,color\n1,1,1,0,red\n1,2,3,1,red\n2,1,2,0,blue\n2,2,3,4.47213595499958,red\n"
     );
     let output = sandbox.run(&["neighbors", "m.ermine", &new, "--radius", "1"]).succeeds();
     assert_eq!(output.out.lines().count(), 4);
@@ -354,16 +354,16 @@ fn neighbors_of_rows_are_found() {
     sandbox.run(&["neighbors", "m.ermine", &new, "-k", "2", "--radius", "1"]).fails(2, &["--radius"]);
     // A model of a radius prints who is within it; rows have the numbers of the training data, whichever are kept.
     let learner = ["--learner", "nearest-neighbors", "--radius", "2", "--standardize", "false"];
-    sandbox.run(&[&["train", &train, "-t", "colour", "-o", "r.ermine"][..], &learner].concat()).succeeds();
+    sandbox.run(&[&["train", &train, "-t", "color", "-o", "r.ermine"][..], &learner].concat()).succeeds();
     let output = sandbox.run(&["neighbors", "r.ermine", &new]).succeeds();
-    assert_eq!(output.out, "query,rank,row,distance,colour\n1,1,1,0,red\n1,2,3,1,red\n2,1,2,0,blue\n");
-    let sorted = sandbox.write("sorted.csv", "x,colour\n0,red\n1,red\n2,red\n9,blue\n10,blue\n");
+    assert_eq!(output.out, "query,rank,row,distance,color\n1,1,1,0,red\n1,2,3,1,red\n2,1,2,0,blue\n");
+    let sorted = sandbox.write("sorted.csv", "x,color\n0,red\n1,red\n2,red\n9,blue\n10,blue\n");
     let learner =
         ["--learner", "nearest-neighbors", "--keep", "condensed", "--n-neighbors", "1", "--standardize=false"];
-    sandbox.run(&[&["train", &sorted, "-t", "colour", "-o", "c.ermine"][..], &learner].concat()).succeeds();
+    sandbox.run(&[&["train", &sorted, "-t", "color", "-o", "c.ermine"][..], &learner].concat()).succeeds();
     let asked = sandbox.write("asked.csv", "x\n8\n");
     let output = sandbox.run(&["neighbors", "c.ermine", &asked]).succeeds();
-    assert_eq!(output.out, "query,rank,row,distance,colour\n1,1,4,1,blue\n");
+    assert_eq!(output.out, "query,rank,row,distance,color\n1,1,4,1,blue\n");
     // Text is compared as text, names that training didn't have too.
     let names = sandbox.write("names.csv", "name,side\nanna,a\nhanna,a\nlotte,b\notto,b\n");
     let learner = ["--learner", "nearest-neighbors", "--metric", "edit", "--n-neighbors", "1"];
@@ -371,7 +371,7 @@ fn neighbors_of_rows_are_found() {
     let new = sandbox.write("new-names.csv", "name\nlotto\nhannah\n");
     let output = sandbox.run(&["neighbors", "names.ermine", &new]).succeeds();
     assert_eq!(output.out, "query,rank,row,distance,side\n1,1,3,1,b\n2,1,2,1,a\n");
-    sandbox.run(&["train", &train, "-t", "colour", "--learner", "decision-stump", "-o", "stump.ermine"]).succeeds();
+    sandbox.run(&["train", &train, "-t", "color", "--learner", "decision-stump", "-o", "stump.ermine"]).succeeds();
     sandbox.run(&["neighbors", "stump.ermine", &new]).fails(2, &["nearest-neighbors"]);
 }
 
@@ -477,7 +477,7 @@ fn labels_are_learned_from_columns_and_from_lists() {
     sandbox.run(&["evaluate", "l.ermine", &strange]).fails(1, &["bitter"]);
     sandbox
         .run(&["train", &columns, "-t", "sour,x", "--task", "multilabel", "-o", "m.ermine"])
-        .fails(1, &["'x' is no label"]);
+        .fails(1, &["'x' is not a label"]);
     sandbox.run(&["train", &columns, "-t", "sour,sour", "-o", "m.ermine"]).fails(2, &["--target twice"]);
 }
 

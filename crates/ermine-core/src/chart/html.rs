@@ -1,15 +1,15 @@
-//! A page of HTML that stands alone: no script, nothing loaded; light and dark, narrow screens and paper.
+//! A self-contained HTML page: no scripts, no external resources; supports dark mode, narrow screens and print.
 
 use super::svg::escape;
 
-/// A page that is being written.
+/// An HTML page under construction.
 pub struct Page {
     body: String,
 }
 
-/// A cell with more characters is a sentence.
+/// Cells with more characters are treated as sentences, which may wrap.
 const SENTENCE: usize = 40;
-/// A table with more rows is folded away.
+/// Tables with more rows are collapsed.
 const LONG: usize = 40;
 
 const STYLE: &str = concat!(
@@ -35,7 +35,7 @@ const STYLE: &str = concat!(
 );
 
 impl Page {
-    /// A page with this title.
+    /// Creates a page with a title.
     pub fn new(title: &str) -> Page {
         let title = escape(title);
         let head = "<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">";
@@ -45,29 +45,28 @@ impl Page {
         Page { body }
     }
 
-    /// Begins a part.
+    /// Appends a section heading.
     pub fn heading(&mut self, text: &str) {
         self.push("h2", text);
     }
 
-    /// Text.
+    /// Appends a paragraph.
     pub fn paragraph(&mut self, text: &str) {
         self.push("p", text);
     }
 
-    /// Text beside the point.
+    /// Appends a note in smaller print.
     pub fn note(&mut self, text: &str) {
         self.body.push_str(&format!("<p class=\"note\">{}</p>\n", escape(text)));
     }
 
-    /// Text in fixed width, line by line.
+    /// Appends preformatted text.
     pub fn code(&mut self, text: &str) {
         let lines: Vec<String> = text.lines().map(escape).collect();
         self.body.push_str(&format!("<pre>{}</pre>\n", lines.join("\n")));
     }
 
-    /// A table; the first row is its heading. Columns of words are set to the left, and cells that are sentences may wrap. A column that is empty below its heading is
-    /// left out.
+    /// Appends a table; the first row is its heading. Text columns are left-aligned, and long cells may wrap. Columns without values are omitted.
     pub fn table(&mut self, rows: &[Vec<String>]) {
         let n = rows.first().map_or(0, Vec::len);
         let body = || rows.iter().skip(1);
@@ -75,7 +74,7 @@ impl Page {
         let is_word = |text: &String| text.chars().next().is_some_and(char::is_alphabetic);
         let words: Vec<bool> = (0..n).map(|j| body().all(|row| row[j].is_empty() || is_word(&row[j]))).collect();
         let is_sentence = |text: &String| text.chars().count() > SENTENCE;
-        // On a narrow screen a sentence stands below the other cells of its row.
+        // On a narrow screen a sentence is placed below the other cells of its row.
         let last = used.last().copied().unwrap_or(0);
         let below = used.len() == 5 && body().any(|row| is_sentence(&row[last]));
         self.body.push_str(if below { "<div class=\"t\"><table class=\"s\">\n" } else { "<div class=\"t\"><table>\n" });
@@ -95,7 +94,7 @@ impl Page {
         self.body.push_str("</table></div>\n");
     }
 
-    /// A table that is folded away under a line of text where it is long.
+    /// Appends a table that is collapsed under its title if it is long.
     pub fn long_table(&mut self, rows: &[Vec<String>], title: &str) {
         if rows.len() <= LONG {
             return self.table(rows);
@@ -105,17 +104,17 @@ impl Page {
         self.body.push_str("</details>\n");
     }
 
-    /// A picture made by [`Svg`](super::svg::Svg).
+    /// Appends a picture made by [`Svg`](super::svg::Svg).
     pub fn svg(&mut self, svg: &str) {
         self.body.push_str(&format!("<figure>{svg}</figure>\n"));
     }
 
-    /// Small pictures side by side.
+    /// Appends small pictures side by side.
     pub fn charts(&mut self, charts: &[String]) {
         self.body.push_str(&format!("<div class=\"charts\">{}</div>\n", charts.concat()));
     }
 
-    /// The finished page.
+    /// Returns the finished page.
     pub fn finish(self) -> String {
         self.body + "</html>\n"
     }
@@ -130,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_as_a_whole_and_empty_ones_are_left_out() {
+    fn columns_are_aligned_and_empty_columns_are_omitted() {
         let rows = [["name", "value", "none"], ["a", "1", ""], ["b", "nan 2", ""]];
         let mut page = Page::new("t");
         page.table(&rows.map(|row| row.map(String::from).to_vec()));
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_breaks_out_and_nothing_is_loaded() {
+    fn text_is_escaped_and_nothing_is_loaded() {
         let mut page = Page::new("<b>");
         page.table(&[vec!["a".into()], vec!["<script>".into()]]);
         page.code("x < y\n\u{1b}[2J");

@@ -1,6 +1,6 @@
-//! Charts for people: curves in characters for a terminal, SVG pictures, and a page of HTML to put them on.
+//! Charts: text charts for the terminal, SVG pictures, and HTML pages that contain them.
 //!
-//! Pictures have no script and load nothing. Their colors follow the reader's light or dark setting.
+//! Pictures contain no scripts and load nothing. Their colors follow the reader's light or dark setting.
 
 pub mod html;
 pub mod plot;

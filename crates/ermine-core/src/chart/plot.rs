@@ -1,51 +1,51 @@
-//! Whole pictures: curves with their axes, bars, dots with spread, points, a matrix of shares.
+//! Complete plots: curves with axes, bars, dots with error bars, scatter plots, confusion matrices.
 
 use super::svg::{Anchor, COLORS, Svg};
 use super::text::{number, ranges};
 
-/// A curve or a cloud of points, by name.
+/// A named curve or set of points.
 pub struct Series<'a> {
-    /// Its name; nothing for one that needs none.
+    /// Name in the legend; empty for no entry.
     pub name: &'a str,
-    /// Its points.
+    /// Points (x, y).
     pub points: Vec<(f64, f64)>,
-    /// How it is drawn.
+    /// How the series is drawn.
     pub mark: Mark,
 }
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// As a line.
+    /// A line.
     Line,
-    /// As dots.
+    /// Dots.
     Dots,
-    /// As a dashed line that the others are compared with.
+    /// A dashed reference line.
     Guide,
 }
 
-/// A picture of series on one pair of axes.
+/// A plot of several series.
 pub struct Plot<'a> {
-    /// What it shows.
+    /// Title.
     pub title: &'a str,
-    /// The names of both axes.
+    /// Labels of the x and y axis.
     pub axes: (&'a str, &'a str),
-    /// Both ranges; from the points if not given.
+    /// Ranges of the x and y axis; computed from the points if `None`.
     pub ranges: Option<((f64, f64), (f64, f64))>,
 }
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 310.0;
-/// The box inside the axes.
+/// The plot area inside the axes: x, y, width, height.
 const BOX: (f64, f64, f64, f64) = (56.0, 50.0, 270.0, 210.0);
-/// The legend stands below, so many names on a line.
+/// Number of legend entries per line.
 const NAMES_EACH: usize = 3;
 
-/// More points than this of a cloud can't be told apart.
+/// Maximum number of points drawn per series.
 const MOST_DOTS: usize = 2000;
 
 impl Plot<'_> {
-    /// Draws.
+    /// Draws the plot as SVG.
     pub fn draw(&self, series: &[Series<'_>]) -> String {
         let n_lines = series.iter().filter(|s| !s.name.is_empty()).count().div_ceil(NAMES_EACH);
         let mut svg = Svg::new(WIDTH, HEIGHT + 16.0 * n_lines as f64);
@@ -99,20 +99,20 @@ impl Plot<'_> {
     }
 }
 
-/// A number on an axis of this length: no more digits than tell its ticks apart.
+/// A tick label with only as many digits as the axis needs.
 fn tick(value: f64, length: f64) -> String {
     let unit = 10f64.powf((length.abs().max(1e-300) / 1000.0).log10().ceil());
     number((value / unit).round() * unit)
 }
 
-/// Pictures with a name before each line are as wide as a phone can show readably: so much for the names, so much for what is drawn.
+/// Widths of the labels and of the plot area in plots with one label per line; narrow enough for a phone.
 const NAMES: f64 = 160.0;
 const LENGTH: f64 = 220.0;
 const NAMED_WIDTH: f64 = NAMES + LENGTH + 80.0;
-/// The most characters of a name that have room.
+/// Maximum length of a label in characters.
 const NAME: usize = 20;
 
-/// Bars to the right with their spread, the longest first.
+/// Horizontal bars with error bars, longest first.
 pub fn bars(title: &str, rows: &[(String, f64, f64)]) -> String {
     let top = if title.is_empty() { 4.0 } else { 34.0 };
     let mut svg = Svg::new(NAMED_WIDTH, top + 10.0 + 22.0 * rows.len() as f64);
@@ -133,24 +133,24 @@ pub fn bars(title: &str, rows: &[(String, f64, f64)]) -> String {
     svg.finish()
 }
 
-/// Numbers with their names, under a title.
+/// Named numbers under a title.
 pub type NamedNumbers = (String, Vec<(String, f64)>);
 
-/// The most bars of a panel, and the most panels.
+/// Maximum number of bars per panel, and of panels.
 const MOST_BARS: usize = 20;
 const MOST_PANELS: usize = 6;
 
-/// A curve below panels of bars.
+/// A curve below the panels of a bar chart.
 pub struct CurveBelow<'a> {
-    /// The names of both axes.
+    /// Labels of the x and y axis.
     pub names: (&'a str, &'a str),
-    /// Its points; fewer than two are not drawn.
+    /// Points (x, y); with fewer than two, no curve is drawn.
     pub points: Vec<(f64, f64)>,
-    /// The place that is marked; NaN for none.
+    /// The x value to mark; NaN for none.
     pub marked: f64,
 }
 
-/// Panels of bars to both sides of 0, those farthest from it first, and a curve below them.
+/// Panels of positive and negative bars, largest absolute value first, with a curve below them.
 pub fn bar_panels(panels: &[NamedNumbers], curve: &CurveBelow<'_>) -> String {
     let shown = |rows: &[(String, f64)]| rows.len().min(MOST_BARS);
     let height =
@@ -187,7 +187,7 @@ pub fn bar_panels(panels: &[NamedNumbers], curve: &CurveBelow<'_>) -> String {
     svg.finish()
 }
 
-/// Dots with their spread, one line for each, as given.
+/// Dots with error bars, one line each, in the given order.
 pub fn dots(rows: &[(String, f64, f64)], name: &str) -> String {
     let mut svg = Svg::new(NAMED_WIDTH, 58.0 + 22.0 * rows.len() as f64);
     let ends = rows.iter().filter(|r| r.1.is_finite()).flat_map(|r| [(r.1 - r.2, 0.0), (r.1 + r.2, 0.0)]);
@@ -208,7 +208,7 @@ pub fn dots(rows: &[(String, f64, f64)], name: &str) -> String {
     svg.finish()
 }
 
-/// A matrix of counts, each row shaded by its shares.
+/// A confusion matrix; each row is shaded by its proportions.
 pub fn matrix(names: &[String], counts: &[Vec<f64>], axes: (&str, &str)) -> String {
     let k = names.len() as f64;
     let cell = (420.0 / k).clamp(18.0, 64.0);
@@ -246,7 +246,6 @@ pub fn matrix(names: &[String], counts: &[Vec<f64>], axes: (&str, &str)) -> Stri
     svg.finish()
 }
 
-/// Four digits are enough for a picture.
 fn rounded(x: f64) -> f64 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
@@ -255,7 +254,7 @@ fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.into() } else { text.chars().take(most.max(2) - 1).chain(['…']).collect() }
 }
 
-/// A long name by its beginning and its end, since names of columns often differ at the end alone.
+/// Shortens a long name in the middle, since column names often differ only at the end.
 fn both_ends(text: &str, most: usize) -> String {
     let n = text.chars().count();
     if n <= most {
@@ -270,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_are_where_they_belong() {
+    fn points_are_drawn_at_their_coordinates() {
         let plot = Plot { title: "t", axes: ("x", "y"), ranges: Some(((0.0, 1.0), (0.0, 1.0))) };
         let drawn =
             plot.draw(&[Series { name: "a", points: vec![(0.0, 0.0), (1.0, 1.0), (f64::NAN, 0.0)], mark: Mark::Line }]);
@@ -281,14 +280,14 @@ mod tests {
     }
 
     #[test]
-    fn long_names_keep_both_ends() {
+    fn long_names_are_shortened_in_the_middle() {
         assert_eq!(both_ends("Mean_Acc1298_Std_Mem40_MFCC_12", 16), "Mean_…40_MFCC_12");
         assert_eq!(both_ends("short", 16), "short");
         assert_eq!(both_ends("Mean_Acc1298_Std_Mem40_MFCC_12", 16).chars().count(), 16);
     }
 
     #[test]
-    fn ticks_have_the_digits_that_matter() {
+    fn ticks_have_no_superfluous_digits() {
         assert_eq!(
             [tick(0.333333, 1.0), tick(1234.5678, 2000.0), tick(0.0012345, 0.004)],
             ["0.333", "1230", "0.00123"]

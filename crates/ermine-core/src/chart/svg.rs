@@ -1,27 +1,27 @@
-//! The pieces that SVG pictures are made of.
+//! Building blocks of SVG pictures.
 
 use super::text::{number, ranges};
 use std::fmt::Write;
 
-/// A picture that is being drawn.
+/// An SVG picture under construction.
 pub struct Svg {
     width: f64,
     height: f64,
     body: String,
 }
 
-/// How text is placed at its point.
+/// Alignment of text relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// It begins there.
+    /// The text starts at the point.
     Start,
-    /// It is centered there.
+    /// The text is centered at the point.
     Middle,
-    /// It ends there.
+    /// The text ends at the point.
     End,
 }
 
-/// Colors that are told apart by people who see colors differently too (Okabe and Ito), one for each class, in turn.
+/// A color-blind safe palette (Okabe and Ito).
 pub const COLORS: [&str; 8] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"];
 
 impl Svg {
@@ -64,7 +64,7 @@ impl Svg {
         self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" class="axis"/>"#));
     }
 
-    /// Draws a box in a color that is as strong as `share`, from 0 to 1.
+    /// Draws a box whose opacity is `share`, from 0 to 1.
     pub fn shade(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), color: &str, share: f64) {
         let opacity = 0.04 + 0.6 * share.clamp(0.0, 1.0);
         self.push(format_args!(
@@ -87,7 +87,7 @@ impl Svg {
         self.push(format_args!(r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="3"{class}{fill}/>"#));
     }
 
-    /// Draws a curve with its axes in the box with corner `(x, y)`; marks the point at `marked`.
+    /// Draws a curve with axes in the box with top left corner `(x, y)` and marks the point at `marked`.
     pub fn curve(
         &mut self,
         points: &[(f64, f64)],
@@ -116,7 +116,7 @@ impl Svg {
         self.text(x - 6.0, y + height / 2.0, Anchor::End, "small", names.1);
     }
 
-    /// Draws named curves on one pair of axes, from 0 up, each in its own color, with a legend.
+    /// Draws named curves on shared axes that start at 0, with a legend.
     pub fn curves(
         &mut self,
         curves: &[(&str, Vec<(f64, f64)>)],
@@ -147,7 +147,7 @@ impl Svg {
         self.text(x - 6.0, y + height / 2.0, Anchor::End, "small", names.1);
     }
 
-    /// The finished picture.
+    /// Returns the finished picture.
     pub fn finish(self) -> String {
         let (w, h) = (self.width, self.height);
         let style = concat!(
@@ -169,7 +169,7 @@ impl Svg {
     }
 }
 
-/// Text with the characters that mean something in SVG and HTML made harmless. Control characters, which XML forbids, become blanks.
+/// Escapes text for SVG and HTML. Control characters, which XML forbids, become spaces.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_can_not_break_out_of_the_picture() {
+    fn text_is_escaped() {
         let mut svg = Svg::new(100.0, 50.0);
         svg.text(0.0, 0.0, Anchor::Start, "title", "<script>&\"\u{0}");
         let drawn = svg.finish();

@@ -1,11 +1,11 @@
-//! A curve in characters.
+//! Text charts.
 
-/// Draws a curve as a block of `height` lines of `width` characters, with the range of both axes written beside it.
+/// Draws a curve as a block of `height` lines of `width` characters, with the ranges of both axes.
 pub fn curve(points: &[(f64, f64)], x_name: &str, y_name: &str, width: usize, height: usize) -> String {
     curves(&[(points.to_vec(), '•')], x_name, y_name, width, height)
 }
 
-/// Draws several curves on one pair of axes, each with its own character; later ones are drawn over earlier ones.
+/// Draws several curves on shared axes, each with its own character; later curves are drawn over earlier ones.
 pub fn curves(curves: &[(Vec<(f64, f64)>, char)], x_name: &str, y_name: &str, width: usize, height: usize) -> String {
     let finite = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
@@ -46,11 +46,11 @@ pub fn ranges(points: &[(f64, f64)]) -> Option<((f64, f64), (f64, f64))> {
     Some(rest.iter().fold(((x, x), (y, y)), |(xs, ys), &(x, y)| (grow(xs, x), grow(ys, y))))
 }
 
-/// A number for people: whole numbers in full up to 15 digits, others with 6 significant digits (more where they stand before the point).
+/// Formats a number for display: integers in full up to 15 digits, other numbers with 6 significant digits.
 pub fn number(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 || !x.is_finite() {
-        // A sum of nothing is -0, which says no more than 0.
+        // An empty sum is -0; print it as 0.
         return (x + 0.0).to_string();
     }
     if !(1e-4..1e15).contains(&size) {
@@ -61,7 +61,7 @@ pub fn number(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
-/// A number with as many digits as it takes to read the same number again.
+/// Formats a number with enough digits to read back exactly the same number.
 pub fn exact_number(x: f64) -> String {
     let size = x.abs();
     if x != 0.0 && !(1e-4..1e15).contains(&size) && x.is_finite() { format!("{x:e}") } else { (x + 0.0).to_string() }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exact_numbers_are_read_again_as_they_are() {
+    fn exact_numbers_round_trip() {
         for x in [0.1 + 0.2, 1e300, 206.5, -1.0 / 3.0, 2.5e-9, f64::MIN_POSITIVE, f64::INFINITY, 123456789.123] {
             assert_eq!(exact_number(x).parse::<f64>().unwrap(), x);
         }

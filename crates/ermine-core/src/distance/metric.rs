@@ -1,6 +1,6 @@
-//! Distances between rows of numbers, one exact function for all indexes.
+//! Distances between numeric rows. All indexes use the same exact function.
 //!
-//! | metric | distance of x and y | shape that a tree can use |
+//! | metric | distance of x and y | how an index can use it |
 //! |---|---|---|
 //! | Euclidean | `sqrt(sum (x_j - y_j)^2)` | boxes |
 //! | Manhattan | `sum abs(x_j - y_j)` | boxes |
@@ -8,44 +8,43 @@
 //! | Chebyshev | `max abs(x_j - y_j)` | boxes |
 //! | cosine | `1 - x'y / (norm(x) norm(y))` | boxes, on rows of length 1 |
 //! | Mahalanobis | `sqrt((x - y)' S^-1 (x - y))` | boxes, on whitened rows |
-//! | Hamming | share of the columns that differ; missing is a value like no other | triangle inequality |
+//! | Hamming | share of the columns that differ; missing equals only missing | triangle inequality |
 //! | mixed (Gower) | see [`super::mixed`] | depends on the treatment of missing values |
-//! | a user's own | a function | none, or the triangle inequality if the user vouches for it |
+//! | custom | a function | none, or the triangle inequality if the user asserts it |
 //!
-//! Cosine and Mahalanobis are Euclidean in disguise: [`Metric::embed`] turns a row into one whose Euclidean distances
-//! are the wanted ones, when it enters an index or, where it would then take more room (`keeps_given`), whenever it is measured. For cosine `norm(u - v)^2 / 2 = 1 - u'v` on rows of length 1, which
-//! also keeps small distances accurate where `1 - u'v` would cancel. A row of zeros has no direction: it gets a direction
-//! of its own (one more coordinate), at distance 1 from every other row and 0 from another row of zeros.
+//! Cosine and Mahalanobis distances are Euclidean distances of transformed rows: [`Metric::embed`] transforms a row, either when it enters an index or, if the transformed
+//! rows would take more memory (`keeps_given`), whenever it is compared. For cosine, `norm(u - v)^2 / 2 = 1 - u'v` on unit-length rows, which is also accurate for small
+//! distances, where `1 - u'v` would cancel. A row of zeros has no direction; it gets an extra coordinate, which puts it at distance 1 from every other row and 0 from other
+//! rows of zeros.
 //!
-//! Squares that would overflow or underflow are taken of differences divided by the largest of them, so that distances are right at any scale
-//! whose differences are finite. An infinite distance is a distance like any other: rows that far are ordered by their numbers.
+//! If squares would overflow or underflow, differences are first divided by the largest of them, so distances are accurate at any scale. Rows at infinite distance are ordered
+//! by row number.
 //!
-//! Every index measures with [`Metric::distance`], whose additions run in one fixed order: the same pair of rows
-//! has the same distance, to the last bit, whichever index finds it.
+//! Every index computes distances with [`Metric::distance`], whose additions run in a fixed order, so all indexes return bit-identical distances.
 
 use super::mixed::{Missing, Mixed};
-use super::rows::{PointElement, Rows};
+use super::rows::{PointElement, RowMatrix};
 use super::whiten::Whitening;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A user's own distance between two rows.
+/// A custom distance function between two rows.
 pub type Distance = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
 
-/// A user's own metric, and whether it obeys the triangle inequality.
+/// A custom metric, and whether it obeys the triangle inequality.
 #[derive(Clone)]
 pub struct Custom {
     distance: Arc<Distance>,
     triangle: bool,
-    /// How often the function gave what is no distance. (It runs where no error can be returned: whoever asks looks here before and after.)
+    /// How often the function returned a negative number or NaN. It is called where no error can be returned, so callers compare the count before and after.
     flaws: Arc<AtomicU64>,
 }
 
 impl Custom {
-    /// A metric of this distance, which must be symmetric, 0 or more, and never NaN. `triangle` says whether `d(x, z) <= d(x, y) + d(y, z)` always
-    /// holds, so that a tree may use it.
+    /// A metric with this distance function, which must be symmetric, nonnegative and never NaN. `triangle` states that `d(x, z) <= d(x, y) + d(y, z)` always holds, so
+    /// that trees can use it.
     pub fn new(distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static, triangle: bool) -> Custom {
         Custom { distance: Arc::new(distance), triangle, flaws: Arc::default() }
     }
@@ -59,30 +58,30 @@ impl Custom {
     }
 }
 
-/// How far apart two rows are.
+/// Distance between two rows.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// Straight-line distance.
+    /// Euclidean distance.
     Euclidean,
     /// Sum of the absolute differences.
     Manhattan,
     /// Largest absolute difference.
     Chebyshev,
-    /// Any other power from 1 up.
+    /// Minkowski distance.
     Minkowski {
-        /// The power.
+        /// The power p, at least 1.
         p: f64,
     },
     /// One minus the cosine of the angle.
     Cosine,
-    /// Euclidean after taking out scale and correlation.
+    /// Euclidean distance after removing scale and correlation.
     Mahalanobis(Whitening),
     /// Share of the columns that differ. Missing values (NaN) are equal to each other and to nothing else.
     Hamming,
-    /// Numbers, categories and missing values together.
+    /// Gower's distance for numbers, categories and missing values.
     Mixed(Mixed),
-    /// A user's own. It can't be written to a file.
+    /// A custom metric. It can't be saved to a file.
     #[serde(skip)]
     Custom(Custom),
 }
@@ -96,9 +95,9 @@ impl std::fmt::Debug for Metric {
     }
 }
 
-/// Up to so many columns the one more that embedding for cosine takes is too many.
+/// Up to this many columns, the extra coordinate of the cosine embedding costs too much memory.
 const COSINE_FEW: usize = 5;
-/// Powers of the Minkowski metric up to which single precision tells sums apart.
+/// Largest power of the Minkowski metric for which single precision can order sums.
 const LARGEST_POWER: f64 = 1000.0;
 
 /// The sum that bounds a metric's distances in a box.
@@ -115,7 +114,7 @@ pub enum MetricShape {
 }
 
 impl Metric {
-    /// Its name, as parameters spell it.
+    /// The name of the metric in parameters.
     pub fn name(&self) -> &'static str {
         match self {
             Metric::Euclidean => "euclidean",
@@ -131,7 +130,7 @@ impl Metric {
         }
     }
 
-    /// An error if the metric can't measure rows of `n_features` numbers.
+    /// Checks that the metric can be applied to rows of `n_features` numbers.
     pub fn check(&self, n_features: usize) -> Result<()> {
         let expected = match self {
             Metric::Minkowski { p } if !(*p >= 1.0 && p.is_finite()) => {
@@ -155,40 +154,42 @@ impl Metric {
         Ok(())
     }
 
-    /// An error if `rows` hold something that has no distance.
-    pub fn check_rows(&self, rows: &Rows<'_>) -> Result<()> {
+    /// Checks that `rows` contain only values that have a distance.
+    pub fn check_rows(&self, rows: &RowMatrix<'_>) -> Result<()> {
         self.check(rows.n_features())?;
         rows.check(self.takes_missing())
     }
 
-    /// Whether a missing value (NaN) has a distance to others.
+    /// Whether missing values (NaN) are allowed.
     pub fn takes_missing(&self) -> bool {
         matches!(self, Metric::Mixed(_) | Metric::Hamming)
     }
 
-    /// Does work that measures distances. An error if a user's own metric gave one that is negative or not a number.
-    pub fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+    /// Runs work that computes distances. Returns an error if a custom metric returned a negative number or NaN.
+    pub fn check_distances<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
         let Metric::Custom(custom) = self else { return Ok(work()) };
         let before = custom.flaws.load(Ordering::Relaxed);
         let done = work();
         if custom.flaws.load(Ordering::Relaxed) == before {
             return Ok(done);
         }
-        Err(Error::data("the metric gave a distance that is negative or not a number: expected 0 or more"))
+        Err(Error::data(
+            "the custom metric returned a distance that is negative or not a number; distances must be at least 0",
+        ))
     }
 
-    /// Whether rows enter an index as they are.
+    /// Whether rows are stored in an index without transformation.
     pub fn is_plain(&self) -> bool {
         !matches!(self, Metric::Cosine | Metric::Mahalanobis(_))
     }
 
-    /// Width of a row after [`Metric::embed`].
+    /// Number of columns of a row after [`Metric::embed`].
     pub fn embedded_features(&self, n_features: usize) -> usize {
         if matches!(self, Metric::Cosine) { n_features + 1 } else { n_features }
     }
 
-    /// Whether an index keeps rows of `n_features` numbers (in single precision or double) as they are given, and embeds them whenever they are measured: where embedded
-    /// rows, which are in double precision and for cosine a column wider, would take much more room.
+    /// Whether an index stores rows of `n_features` numbers as given and embeds them whenever they are compared, because embedded rows (double precision, and one column more for
+    /// cosine) would take much more memory.
     pub fn keeps_given(&self, n_features: usize, single: bool) -> bool {
         match self {
             Metric::Cosine => single || n_features <= COSINE_FEW,
@@ -197,13 +198,13 @@ impl Metric {
         }
     }
 
-    /// Writes to `out` the row that the index measures in place of `row`.
+    /// Writes the embedding of `row` to `out`.
     pub fn embed(&self, row: &[f64], out: &mut [f64]) {
         out[..row.len()].copy_from_slice(row);
         self.embed_lanes(row.len(), out.as_chunks_mut::<1>().0);
     }
 
-    /// Embeds `P` rows that lie side by side, the first `n_features` of the `columns`, in place. Bit for bit the same for each as alone.
+    /// Embeds `P` interleaved rows, the first `n_features` of the `columns`, in place. Bit-identical to embedding each row by itself.
     #[inline(always)]
     pub fn embed_lanes<const P: usize>(&self, n_features: usize, columns: &mut [[f64; P]]) {
         match self {
@@ -232,7 +233,7 @@ impl Metric {
         }
     }
 
-    /// The distance between two rows as the user gives them.
+    /// The distance between two rows before embedding.
     pub fn between(&self, a: &[f64], b: &[f64]) -> f64 {
         let width = self.embedded_features(a.len());
         let (mut ea, mut eb) = (vec![0.0; width], vec![0.0; width]);
@@ -241,7 +242,7 @@ impl Metric {
         self.distance(&ea, &eb)
     }
 
-    /// The sum that a box can bound, if there is one, and p.
+    /// The sum that bounds distances to a box, if the metric has one.
     pub fn shape(&self) -> Option<MetricShape> {
         match self {
             Metric::Euclidean | Metric::Mahalanobis(_) | Metric::Cosine => Some(MetricShape::SumSquares),
@@ -254,13 +255,13 @@ impl Metric {
         }
     }
 
-    /// The norm of the difference that belongs to a distance (they differ for cosine alone).
+    /// The norm that corresponds to a distance; they differ only for cosine.
     #[inline(always)]
     pub fn norm_of(&self, distance: f64) -> f64 {
         if matches!(self, Metric::Cosine) { (2.0 * distance.max(0.0)).sqrt() } else { distance }
     }
 
-    /// Whether the triangle inequality holds for [`Metric::norm_of`] the distance.
+    /// Whether the triangle inequality holds for [`Metric::norm_of`].
     pub fn has_triangle(&self) -> bool {
         match self {
             Metric::Mixed(mixed) => mixed.has_triangle(),
@@ -270,26 +271,26 @@ impl Metric {
     }
 }
 
-/// Two rows, by the differences of their columns.
+/// The differences between two rows.
 pub trait DifferenceTerms: Copy {
-    /// The sum of `f(a_j - b_j)` in eight interleaved parts (column j in part j mod 8), added up in a fixed order. `f(0)` is 0.
+    /// The sum of `f(a_j - b_j)` in eight interleaved parts (column j in part j mod 8), added in a fixed order. `f(0)` is 0.
     fn sum(self, f: impl Fn(f64) -> f64) -> f64;
     /// The largest `|a_j - b_j|`.
     fn largest(self) -> f64;
-    /// How many columns differ.
+    /// Number of columns that differ.
     fn n_different(self) -> usize;
 }
 
-/// Parts of a sum over columns.
+/// Number of interleaved partial sums.
 pub const PARTS: usize = 8;
 
-/// The parts of a sum, added up.
+/// Adds up the partial sums.
 #[inline(always)]
 pub fn total(parts: [f64; PARTS]) -> f64 {
     ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]))
 }
 
-/// Two rows with all their columns.
+/// Two dense rows.
 struct DensePair<'a, E> {
     a: &'a [f64],
     b: &'a [E],
@@ -332,35 +333,35 @@ impl<E: PointElement> DifferenceTerms for DensePair<'_, E> {
     }
 }
 
-/// Squares whose sum is inside this range lost nothing that matters to underflow or overflow.
+/// If the sum of squares is in this range, underflow and overflow lost nothing.
 const SQUARES: std::ops::Range<f64> = 1e-280..f64::INFINITY;
 
 #[inline(always)]
-/// The Euclidean distance of a pair.
+/// The Euclidean distance of two rows.
 pub fn euclidean(pair: impl DifferenceTerms) -> f64 {
     let squares = pair.sum(|t| t * t);
     if SQUARES.contains(&squares) { squares.sqrt() } else { far_or_near(pair) }
 }
 
-/// The cosine distance of rows of length 1.
+/// The cosine distance of two unit-length rows.
 #[inline(always)]
 pub fn half_square(pair: impl DifferenceTerms) -> f64 {
     0.5 * pair.sum(|t| t * t)
 }
 
-/// The Euclidean distance of rows that are very far apart or very near.
+/// The Euclidean distance if squares would overflow or underflow.
 #[cold]
 fn far_or_near(pair: impl DifferenceTerms) -> f64 {
     let most = pair.largest();
     if most == 0.0 || most.is_infinite() {
         return most;
     }
-    // A power of two rounds nothing; its own reciprocal would leave the range for the smallest differences, so it comes in two halves.
+    // Scaling by a power of two is exact. Its reciprocal could overflow, so it is applied in two halves.
     let half = 2f64.powi((most.log2() / 2.0) as i32);
     pair.sum(|t| (t / half / half) * (t / half / half)).sqrt() * half * half
 }
 
-/// Scaled by the largest difference, so that no power overflows.
+/// The Minkowski distance, scaled by the largest difference so that no power overflows.
 #[inline(always)]
 pub fn minkowski(pair: impl DifferenceTerms, p: f64) -> f64 {
     if p == 1.0 {
@@ -382,8 +383,8 @@ pub fn share(n_different: usize, n_features: usize) -> f64 {
     n_different as f64 / n_features.max(1) as f64
 }
 
-/// Rows divided by their lengths, with one more coordinate for rows of zeros. The power of two nearest to the largest entry is taken out first, which
-/// rounds nothing and keeps the squares in range.
+/// Scales rows to unit length and adds a coordinate for rows of zeros. Rows are first divided by the power of two nearest to their largest entry, which is exact and keeps
+/// squares in range.
 #[inline(always)]
 fn unit<const P: usize>(columns: &mut [[f64; P]], n_features: usize) {
     let (head, tail) = columns.split_at_mut(n_features);
@@ -435,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_by_hand() {
+    fn distances_match_hand_computed_values() {
         let (a, b) = ([0.0, 3.0, -1.0], [4.0, 0.0, -1.0]);
         let expected = [5.0, 7.0, 4.0, 7.0, 5.0, (4f64.powf(3.5) + 3f64.powf(3.5)).powf(1.0 / 3.5)];
         for (metric, expected) in all(3).iter().zip(expected) {
@@ -450,9 +451,9 @@ mod tests {
     }
 
     proptest! {
-        /// A power of two moves distances and nothing else.
+        /// Scaling rows by a power of two scales distances exactly.
         #[test]
-        fn distances_follow_the_scale(rows in proptest::collection::vec(-9.0..9.0f64, 10), power in -1000i32..1000) {
+        fn distances_scale_with_the_rows(rows in proptest::collection::vec(-9.0..9.0f64, 10), power in -1000i32..1000) {
             let scale = 2f64.powi(power);
             let moved: Vec<f64> = rows.iter().map(|v| v * scale).collect();
             for metric in all(5).iter().filter(|metric| metric.shape().is_some()) {
@@ -462,9 +463,9 @@ mod tests {
             }
         }
 
-        /// Rows embedded side by side are the rows embedded one by one, to the last bit.
+        /// Embedding rows side by side gives the same bits as embedding them one by one.
         #[test]
-        fn lanes_embed_as_rows_do(rows in proptest::collection::vec(prop_oneof![3 => -9.0..9.0f64, 1 => Just(0.0), 1 => any::<f64>()], 80), d in 1usize..5) {
+        fn embed_lanes_equals_embed(rows in proptest::collection::vec(prop_oneof![3 => -9.0..9.0f64, 1 => Just(0.0), 1 => any::<f64>()], 80), d in 1usize..5) {
             let rows: Vec<f64> = rows.into_iter().map(|v| if v.abs() < 1e300 { v } else { 1.0 }).collect();
             let covariance: Vec<f64> = (0..d * d).map(|i| if i % (d + 1) == 0 { 3.0 } else { 0.7 }).collect();
             let given = Whitening::given(&covariance, &vec![0.1; d]).unwrap();

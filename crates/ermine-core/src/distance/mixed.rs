@@ -1,13 +1,14 @@
 //! A distance for rows of numbers, categories and missing values, after Gower (1971), "A general coefficient of similarity
 //! and some of its properties".
 //!
-//! Each column contributes between 0 and 1: a number `min(1, |x - y| / range)`, a category 0 when equal and else 1; the distance
-//! is the mean over the columns. A missing value is NaN, a category is its code. Two ways with missing values:
-//! - [`Missing::Skip`] (Gower's): a column missing on either side is left out of the mean; rows without a column in common
-//!   are at distance 1. The triangle inequality may fail, so such rows are scanned one by one.
+//! Each column contributes between 0 and 1: a number contributes `min(1, |x - y| / range)`, a category 0 if equal and 1 otherwise. The distance is the mean over the columns.
+//! Missing values are NaN, and categories are codes. There are two treatments of missing values:
+//! - [`Missing::Skip`] (Gower's): a column that is missing in either row is left out of the mean; rows without a common column have distance 1. The triangle inequality may
+//!   fail, so rows are scanned one by one.
+//! - [`Missing::Far`]: missing has distance 1 from every value and 0 from missing. This is a metric, so trees can use it.
 //! - [`Missing::Far`]: missing is at distance 1 from every value and 0 from missing. This is a metric, and trees can use it.
 
-use super::rows::{PointElement, Rows};
+use super::rows::{PointElement, RowMatrix};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +16,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MixedColumn {
-    /// A number, measured in parts of this range.
+    /// A number, scaled by its range.
     Number {
-        /// Largest minus smallest value, 0 for a constant column.
+        /// Largest minus smallest value; 0 for a constant column.
         range: f64,
     },
-    /// A code, equal or not.
+    /// A category code: equal or not.
     Category,
 }
 
-/// What a missing value means.
+/// Treatment of missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// The column is left out of the mean.
     Skip,
-    /// A value like no other.
+    /// Missing differs from every value and equals missing.
     Far,
 }
 
@@ -39,13 +40,13 @@ pub enum Missing {
 pub struct Mixed {
     /// How each column is compared.
     pub columns: Vec<MixedColumn>,
-    /// What a missing value means.
+    /// Treatment of missing values.
     pub missing: Missing,
 }
 
 impl Mixed {
-    /// Ranges taken from `rows`; `categories[j]` says whether column j holds codes.
-    pub fn fitted(rows: &Rows<'_>, categories: &[bool], missing: Missing) -> Result<Mixed> {
+    /// Computes the ranges from `rows`; `categories[j]` is true if column j contains category codes.
+    pub fn fitted(rows: &RowMatrix<'_>, categories: &[bool], missing: Missing) -> Result<Mixed> {
         if categories.len() != rows.n_features() {
             let (given, d) = (categories.len(), rows.n_features());
             return Err(Error::data(format!("{given} kinds of column for rows of {d} columns")));
@@ -84,8 +85,8 @@ impl Mixed {
     }
 }
 
-/// Largest minus smallest value that is there.
-fn range(rows: &Rows<'_>, column: usize) -> f64 {
+/// Largest minus smallest value, ignoring missing values.
+fn range(rows: &RowMatrix<'_>, column: usize) -> f64 {
     let mut span: Option<(f64, f64)> = None;
     for value in (0..rows.n_rows()).map(|row| rows.get(row, column)).filter(|v| v.is_finite()) {
         let (low, high) = span.unwrap_or((value, value));
@@ -102,9 +103,9 @@ mod tests {
     const GONE: f64 = f64::NAN;
 
     #[test]
-    fn columns_by_hand() {
+    fn distances_match_hand_computed_values() {
         let values = [0.0, 2.0, 7.0, 10.0, 1.0, 7.0, GONE, 0.0, 7.0];
-        let rows = Rows::row_major(&values, 3).unwrap();
+        let rows = RowMatrix::row_major(&values, 3).unwrap();
         let mixed = Mixed::fitted(&rows, &[false, true, false], Missing::Skip).unwrap();
         assert_eq!(mixed.columns[0], MixedColumn::Number { range: 10.0 });
         // a number half its range away, another category, a constant column that now differs
@@ -123,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn far_is_a_metric(rows in proptest::collection::vec(cell(), 12)) {
+        fn missing_far_is_a_metric(rows in proptest::collection::vec(cell(), 12)) {
             let columns = vec![MixedColumn::Number { range: 4.0 }, MixedColumn::Category, MixedColumn::Number { range: 0.0 }, MixedColumn::Category];
             let far = Mixed { columns, missing: Missing::Far };
             let (a, b, c) = (&rows[..4], &rows[4..8], &rows[8..]);

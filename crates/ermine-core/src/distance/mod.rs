@@ -2,10 +2,10 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`rows`] | matrices seen where they lie, and rows that are kept |
-//! | [`metric`] | distances between rows of numbers: one exact function for all indexes |
+//! | [`rows`] | matrices in foreign memory, and stored rows |
+//! | [`metric`] | distances between numeric rows |
 //! | [`whiten`], [`mixed`] | the Mahalanobis distance; numbers, categories and missing values together |
-//! | [`strings`] | the Hamming and the edit distance of strings |
+//! | [`strings`] | Hamming and edit distance of strings |
 
 pub mod metric;
 pub mod mixed;

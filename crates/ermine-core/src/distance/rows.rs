@@ -1,21 +1,21 @@
-//! Rows of numbers, seen or kept. [`Rows`] looks at a matrix wherever it lies (row-major or column-major, `f32` or
-//! `f64`, any stride); [`Points`] owns one, row after row, in the type it came with.
+//! Numeric rows, borrowed or owned. [`RowMatrix`] borrows a matrix in any layout (row-major or column-major, `f32` or `f64`, any stride); [`Points`] owns a row-major matrix in
+//! its original precision.
 
 use crate::error::{Error, Result};
 use crate::matrix::order;
 use crate::section::Sections;
 
-/// A number as points keep it.
+/// A floating-point type of stored points.
 pub trait PointElement: Copy + Send + Sync + Default + 'static {
-    /// How many bytes it takes.
+    /// Size in bytes.
     const BYTES: usize;
-    /// The same number, exactly.
+    /// Converts to `f64` exactly.
     fn wide(self) -> f64;
-    /// The nearest such number.
+    /// Rounds to the nearest value.
     fn narrow(value: f64) -> Self;
-    /// An integer that sorts as the number does.
+    /// An integer with the same order.
     fn rank(self) -> u64;
-    /// The number of an integer.
+    /// The inverse of `rank`.
     fn unrank(rank: u64) -> Self;
     /// Writes an array.
     fn put(sections: &mut Sections, name: &str, values: &[Self]);
@@ -75,37 +75,37 @@ impl PointElement for f64 {
     }
 }
 
-/// The numbers of a matrix, in one of the two types.
+/// The values of a matrix in single or double precision.
 #[derive(Debug, Clone, Copy)]
-pub enum Values<'a> {
+pub enum MatrixValues<'a> {
     /// Single precision.
     F32(&'a [f32]),
     /// Double precision.
     F64(&'a [f64]),
 }
 
-/// A matrix that lies somewhere else: the value at (row, column) is `values[row * row_stride + column * column_stride]`.
+/// A borrowed matrix: the value at (row, column) is `values[row * row_stride + column * column_stride]`.
 #[derive(Debug, Clone, Copy)]
-pub struct Rows<'a> {
-    values: Values<'a>,
+pub struct RowMatrix<'a> {
+    values: MatrixValues<'a>,
     n_rows: usize,
     n_features: usize,
     row_stride: usize,
     column_stride: usize,
 }
 
-impl<'a> Rows<'a> {
-    /// A matrix with any strides.
+impl<'a> RowMatrix<'a> {
+    /// A matrix with arbitrary strides.
     pub fn strided(
-        values: Values<'a>,
+        values: MatrixValues<'a>,
         shape: (usize, usize),
         row_stride: usize,
         column_stride: usize,
-    ) -> Result<Rows<'a>> {
+    ) -> Result<RowMatrix<'a>> {
         let (n_rows, n_features) = shape;
         let len = match values {
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
+            MatrixValues::F32(v) => v.len(),
+            MatrixValues::F64(v) => v.len(),
         };
         let last = (n_rows.saturating_sub(1))
             .checked_mul(row_stride)
@@ -115,27 +115,30 @@ impl<'a> Rows<'a> {
             return Err(Error::data(format!("a matrix of {n_rows} x {n_features} does not fit in {len} numbers")));
         }
         if n_rows > u32::MAX as usize {
-            return Err(Error::data(format!("{n_rows} rows: neighbors are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!(
+                "{n_rows} rows: nearest-neighbor search supports at most {} rows",
+                u32::MAX
+            )));
         }
-        Ok(Rows { values, n_rows, n_features, row_stride, column_stride })
+        Ok(RowMatrix { values, n_rows, n_features, row_stride, column_stride })
     }
 
-    /// Single precision, row after row.
-    pub fn row_major_f32(values: &'a [f32], n_features: usize) -> Result<Rows<'a>> {
+    /// A row-major matrix in single precision.
+    pub fn row_major_f32(values: &'a [f32], n_features: usize) -> Result<RowMatrix<'a>> {
         let n_rows = whole_rows(values.len(), n_features)?;
-        Rows::strided(Values::F32(values), (n_rows, n_features), n_features, 1)
+        RowMatrix::strided(MatrixValues::F32(values), (n_rows, n_features), n_features, 1)
     }
 
-    /// Double precision, row after row.
-    pub fn row_major(values: &'a [f64], n_features: usize) -> Result<Rows<'a>> {
+    /// A row-major matrix in double precision.
+    pub fn row_major(values: &'a [f64], n_features: usize) -> Result<RowMatrix<'a>> {
         let n_rows = whole_rows(values.len(), n_features)?;
-        Rows::strided(Values::F64(values), (n_rows, n_features), n_features, 1)
+        RowMatrix::strided(MatrixValues::F64(values), (n_rows, n_features), n_features, 1)
     }
 
-    /// Double precision, column after column.
-    pub fn column_major(values: &'a [f64], n_rows: usize) -> Result<Rows<'a>> {
+    /// A column-major matrix in double precision.
+    pub fn column_major(values: &'a [f64], n_rows: usize) -> Result<RowMatrix<'a>> {
         let n_features = whole_rows(values.len(), n_rows)?;
-        Rows::strided(Values::F64(values), (n_rows, n_features), 1, n_rows)
+        RowMatrix::strided(MatrixValues::F64(values), (n_rows, n_features), 1, n_rows)
     }
 
     /// Number of rows.
@@ -150,7 +153,7 @@ impl<'a> Rows<'a> {
 
     /// Whether the numbers are single precision.
     pub fn is_f32(&self) -> bool {
-        matches!(self.values, Values::F32(_))
+        matches!(self.values, MatrixValues::F32(_))
     }
 
     /// The value in `row` and `column`.
@@ -158,33 +161,33 @@ impl<'a> Rows<'a> {
     pub fn get(&self, row: usize, column: usize) -> f64 {
         let at = row * self.row_stride + column * self.column_stride;
         match self.values {
-            Values::F32(v) => f64::from(v[at]),
-            Values::F64(v) => v[at],
+            MatrixValues::F32(v) => f64::from(v[at]),
+            MatrixValues::F64(v) => v[at],
         }
     }
 
-    /// Writes `row` to `out`, which has room for `n_features` numbers.
+    /// Copies `row` to `out`, which must have room for `n_features` numbers.
     #[inline]
     pub fn copy_row(&self, row: usize, out: &mut [f64]) {
         let first = row * self.row_stride;
         match self.values {
-            Values::F32(v) => copy_strided(&v[first..], self.column_stride, out),
-            Values::F64(v) => copy_strided(&v[first..], self.column_stride, out),
+            MatrixValues::F32(v) => copy_strided(&v[first..], self.column_stride, out),
+            MatrixValues::F64(v) => copy_strided(&v[first..], self.column_stride, out),
         }
     }
 
-    /// The rows as they lie, where they are row-major single precision.
+    /// The values as a slice, if they are row-major and in single precision.
     pub fn as_f32(&self) -> Option<&'a [f32]> {
         match self.values {
-            Values::F32(v) if self.is_packed() => Some(&v[..self.n_rows * self.n_features]),
+            MatrixValues::F32(v) if self.is_packed() => Some(&v[..self.n_rows * self.n_features]),
             _ => None,
         }
     }
 
-    /// The rows as they lie, where they are row-major double precision.
+    /// The values as a slice, if they are row-major and in double precision.
     pub fn as_f64(&self) -> Option<&'a [f64]> {
         match self.values {
-            Values::F64(v) if self.is_packed() => Some(&v[..self.n_rows * self.n_features]),
+            MatrixValues::F64(v) if self.is_packed() => Some(&v[..self.n_rows * self.n_features]),
             _ => None,
         }
     }
@@ -193,7 +196,7 @@ impl<'a> Rows<'a> {
         self.column_stride == 1 && self.row_stride == self.n_features && self.n_features > 0
     }
 
-    /// An error that names the first value that isn't a finite number (a missing value is allowed with `missing`).
+    /// Checks that all values are finite; NaN is allowed with `missing`. The error names the first violation.
     pub fn check(&self, missing: bool) -> Result<()> {
         if self.as_f32().is_some_and(all_finite_f32) || self.as_f64().is_some_and(all_finite_f64) {
             return Ok(());
@@ -203,7 +206,7 @@ impl<'a> Rows<'a> {
                 let value = self.get(row, column);
                 if !(value.is_finite() || missing && value.is_nan()) {
                     return Err(Error::data(format!(
-                        "row {row}, column {column}: {value} has no distance to anything; expected a finite number"
+                        "row {row}, column {column}: {value} is not a finite number, so it has no distance to other values"
                     )));
                 }
             }
@@ -212,7 +215,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Written so that it runs on whole vectors.
+/// Written so that the compiler vectorizes it.
 fn all_finite_f32(values: &[f32]) -> bool {
     values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & (v.abs() < f32::INFINITY)))
 }
@@ -241,16 +244,16 @@ fn copy_strided<E: PointElement>(values: &[E], stride: usize, out: &mut [f64]) {
     }
 }
 
-/// Rows that are kept, one after the other.
+/// Stored rows, row-major.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
     n_features: usize,
-    /// Whether they are the rows as given where the metric measures others ([`super::metric::Metric::keeps_given`]).
+    /// Whether the rows are stored as given although the metric compares embedded rows ([`super::metric::Metric::keeps_given`]).
     given: bool,
     values: StoredPoints,
 }
 
-/// The numbers of [`Points`], in the type they came with.
+/// The values of [`Points`] in their original precision.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoredPoints {
     /// In single precision.
@@ -269,36 +272,36 @@ impl Points {
         }
     }
 
-    /// Takes over numbers in single precision.
+    /// Takes ownership of values in single precision.
     pub fn from_f32(values: Vec<f32>, n_features: usize) -> Points {
         Points { n_features, given: false, values: StoredPoints::F32(values) }
     }
 
-    /// Takes over numbers in double precision.
+    /// Takes ownership of values in double precision.
     pub fn from_f64(values: Vec<f64>, n_features: usize) -> Points {
         Points { n_features, given: false, values: StoredPoints::F64(values) }
     }
 
-    /// A copy of `rows` in their own type.
-    pub fn copy(rows: &Rows<'_>) -> Points {
+    /// Copies `rows` in their precision.
+    pub fn copy(rows: &RowMatrix<'_>) -> Points {
         let mut points = Points::empty(rows.n_features(), rows.is_f32());
         points.extend(rows);
         points
     }
 
-    /// The same rows, as given or as the metric measures them.
+    /// Sets whether the rows are stored as given.
     #[must_use]
     pub fn with_given(self, given: bool) -> Points {
         Points { given, ..self }
     }
 
-    /// Whether they are as given where the metric measures others.
+    /// Whether the rows are stored as given although the metric compares embedded rows.
     pub fn are_given(&self) -> bool {
         self.given
     }
 
-    /// Adds rows at the end. Double-precision rows turn single-precision points into double-precision ones.
-    pub fn extend(&mut self, rows: &Rows<'_>) {
+    /// Appends rows. Appending double-precision rows converts single-precision points to double precision.
+    pub fn extend(&mut self, rows: &RowMatrix<'_>) {
         if let (StoredPoints::F32(kept), false) = (&self.values, rows.is_f32()) {
             self.values = StoredPoints::F64(kept.iter().map(|&v| f64::from(v)).collect());
         }
@@ -322,17 +325,17 @@ impl Points {
         self.n_features
     }
 
-    /// The same rows, seen.
-    pub fn view(&self) -> Rows<'_> {
+    /// A view of the rows.
+    pub fn view(&self) -> RowMatrix<'_> {
         let (values, d) = (&self.values, self.n_features);
         let values = match values {
-            StoredPoints::F32(v) => Values::F32(v),
-            StoredPoints::F64(v) => Values::F64(v),
+            StoredPoints::F32(v) => MatrixValues::F32(v),
+            StoredPoints::F64(v) => MatrixValues::F64(v),
         };
-        Rows { values, n_rows: self.n_rows(), n_features: d, row_stride: d, column_stride: 1 }
+        RowMatrix { values, n_rows: self.n_rows(), n_features: d, row_stride: d, column_stride: 1 }
     }
 
-    /// Writes the numbers under `name`.
+    /// Saves the values under `name`.
     pub fn save(&self, sections: &mut Sections, name: &str) {
         match &self.values {
             StoredPoints::F32(values) => sections.put_f32s(name, values),
@@ -340,7 +343,7 @@ impl Points {
         }
     }
 
-    /// Reads whole rows of finite numbers (or missing ones, where they are allowed).
+    /// Loads whole rows of finite numbers; NaN is allowed with `missing`.
     pub fn load(sections: &Sections, name: &str, n_features: usize, f32: bool, missing: bool) -> Result<Points> {
         let values =
             if f32 { StoredPoints::F32(sections.f32s(name)?) } else { StoredPoints::F64(sections.f64s(name)?) };
@@ -356,12 +359,12 @@ impl Points {
         Ok(points)
     }
 
-    /// The numbers, row after row.
+    /// The values, row-major.
     pub fn kept(&self) -> &StoredPoints {
         &self.values
     }
 
-    /// Bytes held.
+    /// Memory use in bytes.
     pub fn bytes(&self) -> usize {
         match &self.values {
             StoredPoints::F32(v) => v.len() * 4,
@@ -370,7 +373,7 @@ impl Points {
     }
 }
 
-fn append<E: PointElement>(kept: &mut Vec<E>, packed: Option<&[E]>, rows: &Rows<'_>) {
+fn append<E: PointElement>(kept: &mut Vec<E>, packed: Option<&[E]>, rows: &RowMatrix<'_>) {
     if let Some(packed) = packed {
         kept.reserve_exact(packed.len());
         kept.extend_from_slice(packed);
@@ -387,22 +390,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_matrix_however_it_lies() {
+    fn all_layouts_give_the_same_rows() {
         let by_row = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let by_column = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
-        let a = Rows::row_major(&by_row, 3).unwrap();
-        let b = Rows::column_major(&by_column, 2).unwrap();
+        let a = RowMatrix::row_major(&by_row, 3).unwrap();
+        let b = RowMatrix::column_major(&by_column, 2).unwrap();
         assert_eq!(Points::copy(&a), Points::copy(&b));
         assert_eq!((a.n_rows(), b.n_features(), b.get(1, 2)), (2, 3, 6.0));
     }
 
     #[test]
     fn shapes_and_values_are_checked() {
-        assert!(Rows::row_major(&[1.0; 5], 2).is_err());
-        assert!(Rows::row_major(&[], 0).is_err());
-        assert!(Rows::strided(Values::F64(&[0.0; 6]), (3, 2), 3, 1).is_err());
+        assert!(RowMatrix::row_major(&[1.0; 5], 2).is_err());
+        assert!(RowMatrix::row_major(&[], 0).is_err());
+        assert!(RowMatrix::strided(MatrixValues::F64(&[0.0; 6]), (3, 2), 3, 1).is_err());
         let rows = [0.0, f64::NAN, f64::INFINITY, 1.0];
-        let rows = Rows::row_major(&rows, 2).unwrap();
+        let rows = RowMatrix::row_major(&rows, 2).unwrap();
         assert!(rows.check(false).unwrap_err().to_string().starts_with("row 0, column 1: NaN"));
         assert!(rows.check(true).unwrap_err().to_string().starts_with("row 1, column 0: inf"));
     }

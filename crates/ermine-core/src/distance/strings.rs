@@ -1,23 +1,23 @@
 //! Distances between strings.
 //!
-//! - **Hamming**: the number of places with different characters; a place that only the longer string has counts as different, which
-//!   keeps it a metric for strings of any length.
-//! - **Edit** (Levenshtein): the fewest insertions, deletions and replacements of a character that turn one string into the other.
+//! - **Hamming**: the number of positions with different characters. Positions beyond the end of the shorter string count as different, so it is a metric for strings of any
+//!   length.
+//! - **Edit** (Levenshtein): the minimum number of insertions, deletions and substitutions that turn one string into the other.
 //!
-//! The edit distance is computed a column of 64 cells at a time: cells of the dynamic program differ by -1, 0 or 1 from their neighbors, so a column is two words of bits.
+//! The edit distance is computed 64 cells at a time: neighboring cells of the dynamic program differ by -1, 0 or 1, so a column is stored in two bit vectors.
 //!
 //! Reference: G. Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic programming";
 //! H. Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
 
 use serde::{Deserialize, Serialize};
 
-/// How far apart two strings are.
+/// Distance between two strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StringMetric {
-    /// Places that differ.
+    /// Number of positions that differ.
     Hamming,
-    /// Fewest single-character edits.
+    /// Minimum number of single-character edits.
     Edit,
 }
 
@@ -58,7 +58,7 @@ struct BitBlock {
     down: u64,
 }
 
-/// Rows are the characters of `short` (not empty), columns those of `long`.
+/// Rows are the characters of `short` (not empty), columns the characters of `long`.
 fn edit_by_bits(short: &[char], long: &[char]) -> usize {
     let blocks = short.len().div_ceil(64);
     let mut column = vec![BitBlock { up: u64::MAX, down: 0 }; blocks];
@@ -77,7 +77,7 @@ fn edit_by_bits(short: &[char], long: &[char]) -> usize {
     distance
 }
 
-/// One step to the right in one block. `carry` is the change along the row above; the change along the row of `bottom` is returned.
+/// Advances one block by one column. `carry` is the change along the row above; returns the change along the row `bottom`.
 fn advance(state: &mut BitBlock, mut same: u64, carry: i32, bottom: u64) -> i32 {
     let BitBlock { up, down } = *state;
     let vertical = same | down;
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn by_hand() {
+    fn distances_match_hand_computed_values() {
         assert_eq!(StringMetric::Edit.distance("kitten", "sitting"), 3.0);
         assert_eq!(StringMetric::Edit.distance("", "abc"), 3.0);
         assert_eq!(StringMetric::Hamming.distance("karolin", "kathrin"), 3.0);
@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn edits_equal_the_textbook_program(a in "[abcé]{0,150}", b in "[abcé]{0,150}") {
+        fn edit_distance_equals_the_textbook_algorithm(a in "[abcé]{0,150}", b in "[abcé]{0,150}") {
             prop_assert_eq!(edit(&a, &b), strsim::levenshtein(&a, &b));
         }
     }

@@ -1,25 +1,25 @@
 //! Whitening for the Mahalanobis distance.
 //!
-//! With the covariance `S = L L'` (Cholesky), `(x - y)' S^-1 (x - y) = norm(L^-1 x - L^-1 y)^2`: a row is turned into
-//! `z = L^-1 (x - center)` once, and from then on distances are Euclidean. Cost: d^3 / 6 for the factor, d^2 / 2 per row.
+//! With the covariance `S = L L'` (Cholesky), `(x - y)' S^-1 (x - y) = norm(L^-1 x - L^-1 y)^2`. Each row is transformed once to `z = L^-1 (x - center)`; distances are then
+//! Euclidean. Cost: d^3 / 6 for the factor, d^2 / 2 per row.
 //!
-//! The center changes no distance; taking it out first keeps the digits that matter when a column sits far from zero.
+//! Centering changes no distance, but keeps precision if a column is far from zero.
 
-use super::rows::Rows;
+use super::rows::RowMatrix;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The factor of a covariance, ready to whiten rows.
+/// The Cholesky factor of a covariance matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Whitening {
     center: Vec<f64>,
-    /// Row after row of L, the diagonal included, nothing above it.
+    /// The lower triangle of L, row by row.
     factor: Vec<f64>,
 }
 
 impl Whitening {
-    /// From the covariance of `rows` (divided by n - 1, as usual).
-    pub fn estimated(rows: &Rows<'_>) -> Result<Whitening> {
+    /// Estimates the covariance of `rows` (divided by n - 1).
+    pub fn estimated(rows: &RowMatrix<'_>) -> Result<Whitening> {
         rows.check(false)?;
         let (n, d) = (rows.n_rows(), rows.n_features());
         if n < 2 {
@@ -44,7 +44,7 @@ impl Whitening {
         Whitening::given(&covariance, &center)
     }
 
-    /// From a covariance given as d x d numbers, row after row (the part below the diagonal is read), and a center.
+    /// From a d x d covariance matrix, row-major (the lower triangle is used), and a center.
     pub fn given(covariance: &[f64], center: &[f64]) -> Result<Whitening> {
         let d = center.len();
         if covariance.len() != d * d {
@@ -70,7 +70,7 @@ impl Whitening {
         self.center.len()
     }
 
-    /// Turns `P` rows that lie side by side into `L^-1 (row - center)`, in place, by forward substitution.
+    /// Transforms `P` interleaved rows to `L^-1 (row - center)` in place, by forward substitution.
     #[inline(always)]
     pub(super) fn apply_lanes<const P: usize>(&self, columns: &mut [[f64; P]]) {
         let mut start = 0;
@@ -92,7 +92,7 @@ impl Whitening {
     }
 }
 
-/// The square root of what is left of a variance; an error when (nearly) nothing is left.
+/// The square root of a remaining variance; an error if it is (nearly) zero.
 fn pivot(rest: f64, variance: f64, column: usize) -> Result<f64> {
     if rest > 1e-13 * variance && rest.is_finite() {
         return Ok(rest.sqrt());
@@ -110,25 +110,25 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn two_by_two_by_hand() {
+    fn distances_match_hand_computed_values() {
         // S = [[4, 2], [2, 2]], S^-1 = [[.5, -.5], [-.5, 1]]; for t = (2, 1): .5*4 - 2*.5*2 + 1 = 1.
         let metric = Metric::Mahalanobis(Whitening::given(&[4.0, 2.0, 2.0, 2.0], &[10.0, -3.0]).unwrap());
         assert!((metric.between(&[3.0, 5.0], &[1.0, 4.0]) - 1.0).abs() < 1e-14);
     }
 
     #[test]
-    fn singular_covariances_are_refused() {
+    fn singular_covariances_are_errors() {
         let rows: Vec<f64> = (0..20).flat_map(|i| [f64::from(i), 2.0 * f64::from(i) + 1.0]).collect();
-        let error = Whitening::estimated(&Rows::row_major(&rows, 2).unwrap()).unwrap_err().to_string();
+        let error = Whitening::estimated(&RowMatrix::row_major(&rows, 2).unwrap()).unwrap_err().to_string();
         assert!(error.contains("column 1"), "{error}");
         assert!(Whitening::given(&[0.0], &[0.0]).is_err());
-        assert!(Whitening::estimated(&Rows::row_major(&rows[..2], 2).unwrap()).is_err());
+        assert!(Whitening::estimated(&RowMatrix::row_major(&rows[..2], 2).unwrap()).is_err());
     }
 
     proptest! {
         #[test]
         fn whitened_rows_have_unit_covariance(values in proptest::collection::vec(-5.0..5.0f64, 60)) {
-            let rows = Rows::row_major(&values, 3).unwrap();
+            let rows = RowMatrix::row_major(&values, 3).unwrap();
             let whitening = Whitening::estimated(&rows).unwrap();
             let mut white = vec![0.0; 60];
             white.copy_from_slice(&values);

@@ -1,15 +1,15 @@
-//! A learner as the value of a parameter.
+//! A learner as a parameter value.
 //!
-//! A reduction works over any learner of the registry. Its parameter `estimator` names one and says how it differs from its defaults: `decision-stump`,
-//! `random-forest(n_estimators=20, max_depth=3)`, and so on, one inside the other. It is one word on the command line, in Python and in a model file.
-//! The learner itself comes from [`Context::registry`].
+//! A reduction can use any learner of the registry. Its parameter `estimator` contains the name of the learner and its parameters: `decision-stump`,
+//! `random-forest(n_estimators=20, max_depth=3)`, and so on; estimators can be nested. The same text is used on the command line, in Python and in model files. The learner
+//! is looked up in [`Context::registry`].
 
 use crate::error::{Error, Result};
 use crate::learner::{Context, Learner};
-use crate::param::{Kind, ParamType, Value};
+use crate::param::{ParamKind, ParamType, Value};
 use std::fmt;
 
-/// A learner by name, and the parameters in which it differs from its defaults.
+/// The name of a learner and its parameters that differ from the defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimator {
     /// The learner's name in the registry.
@@ -24,7 +24,7 @@ impl Estimator {
         Estimator { name: name.into(), params: Vec::new() }
     }
 
-    /// A learner as it is.
+    /// The estimator that describes a given learner.
     pub fn of(learner: &dyn Learner) -> Estimator {
         let changed = learner.specs().into_iter().filter_map(|spec| {
             let value = learner.get(spec.name)?;
@@ -33,25 +33,25 @@ impl Estimator {
         Estimator { name: learner.info().name.into(), params: changed.collect() }
     }
 
-    /// The same with one more parameter.
+    /// Sets a parameter.
     pub fn with(mut self, name: impl Into<String>, value: impl ParamType) -> Estimator {
         self.params.push((name.into(), value.to_value()));
         self
     }
 
-    /// Makes the learner.
+    /// Creates the learner.
     pub fn learner(&self, context: &Context<'_>) -> Result<Box<dyn Learner>> {
         let mut learner = context.registry.learner(&self.name)?;
         self.params.iter().try_for_each(|(name, value)| learner.set(name, value))?;
         Ok(learner)
     }
 
-    /// The learner that a model file names.
+    /// Parses the learner in a model file.
     pub fn written(text: &str) -> Result<Estimator> {
-        Estimator::parse(text).ok_or_else(|| Error::model_file(format!("its parts were made by '{text}'")))
+        Estimator::parse(text).ok_or_else(|| Error::model_file(format!("it contains the invalid estimator '{text}'")))
     }
 
-    /// Reads `name` or `name(param=value, ...)`.
+    /// Parses `name` or `name(param=value, ...)`.
     fn parse(text: &str) -> Option<Estimator> {
         let text = text.trim();
         let fine = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
@@ -69,7 +69,7 @@ impl Estimator {
     }
 }
 
-/// A value; a list in brackets, and a learner with its parameters as text.
+/// Parses a value, which may be a list in brackets or an estimator.
 fn parse_value(text: &str) -> Value {
     let text = text.trim();
     match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
@@ -79,7 +79,7 @@ fn parse_value(text: &str) -> Value {
     }
 }
 
-/// Cuts at commas that are not inside brackets.
+/// Splits at commas outside brackets.
 fn outer_commas(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
     for (i, c) in text.char_indices() {
@@ -111,21 +111,21 @@ impl fmt::Display for Estimator {
 }
 
 impl ParamType for Estimator {
-    fn kind() -> Kind {
-        Kind::Text
+    fn kind() -> ParamKind {
+        ParamKind::Text
     }
     fn to_value(&self) -> Value {
         Value::Text(self.to_string())
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            // A text with commas may have been cut into a list on its way here.
+            // A text with commas may have been parsed as a list.
             Value::Text(_) | Value::List(_) => Estimator::parse(&value.to_string()),
             _ => None,
         }
     }
     fn wanted() -> Option<String> {
-        Some("a learner: its name, or name(parameter=value, ...) with both brackets".into())
+        Some("a learner: its name, or name(parameter=value, ...) with matching brackets".into())
     }
 }
 
@@ -134,13 +134,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_read_as_it_is_written() {
+    fn estimators_round_trip() {
         for text in
             ["decision-stump", "a(b=1,c=none)", "bagging(estimator=adaboost(n_estimators=3,x=[1,2]),max_samples=0.5)"]
         {
             let estimator = Estimator::from_value(&Value::Text(text.into())).unwrap();
             assert_eq!(estimator.to_string(), text);
-            assert_eq!(Estimator::from_value(&Value::parse(text)), Some(estimator), "as typed on a command line");
+            assert_eq!(Estimator::from_value(&Value::parse(text)), Some(estimator), "as on the command line");
         }
         for wrong in ["", "a(b)", "a(b=1", "(b=1)", "a b"] {
             assert_eq!(Estimator::from_value(&Value::Text(wrong.into())), None, "{wrong}");

@@ -1,8 +1,7 @@
-//! The one way from parameters and data to a model: check the parameters, check the data against what the learner can do, train on the
-//! asked number of threads, wrap the result.
+//! Training: checks the parameters, checks the data against the learner's capabilities, trains with the given number of threads, and wraps the result in a model.
 
 use super::estimator::Estimator;
-use super::{Capabilities, Context, Learner, Path, Trained};
+use super::{Capabilities, Context, Learner, PathLearner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema, Splits, Target, Task};
 use crate::model::{Fitted, Header, Model, Output, Prediction};
@@ -11,7 +10,7 @@ use crate::param::{ParamType, Value};
 use crate::table::ColumnKind;
 use std::collections::BTreeMap;
 
-/// Learns a model.
+/// Trains a model.
 pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Model> {
     learner.validate()?;
     check(learner, data)?;
@@ -35,28 +34,28 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     })?
 }
 
-/// Refuses a model whose numbers overflowed in training: it could neither predict nor be loaded again.
+/// Rejects a model with infinite or NaN parameters: it could neither predict nor be loaded again.
 fn check_finite(learner: &dyn Learner, fitted: &dyn Fitted) -> Result<()> {
     match fitted.parameters().into_iter().flatten().find(|number| !number.is_finite()) {
         None => Ok(()),
         Some(number) => Err(Error::data(format!(
-            "{}: a parameter of the model came out as {number}, because the numbers in the data are too large; divide columns and target by a large constant, or standardize them",
+            "{}: a parameter of the model is {number}, because the values in the data are too large; divide columns and target by a large constant, or standardize them",
             learner.info().name
         ))),
     }
 }
 
-/// The folds of the rows that have weight.
+/// The folds of the rows with positive weight.
 fn folds_of_weighted_rows(data: &Dataset, folds: Option<&[u32]>) -> Result<Option<Vec<u32>>> {
     let Some(folds) = folds else { return Ok(None) };
     if folds.len() != data.n_rows() {
-        return Err(Error::data(format!("folds of {} rows were given, but there are {}", folds.len(), data.n_rows())));
+        return Err(Error::data(format!("got folds for {} rows, but there are {} rows", folds.len(), data.n_rows())));
     }
     let has_weight = |row: &usize| data.weight().is_none_or(|weight| weight[*row] > 0.0);
     Ok(Some((0..folds.len()).filter(has_weight).map(|row| folds[row]).collect()))
 }
 
-/// What the learner predicts for the rows of `test` after learning from `data`, for each of `values` of its path parameter; for about the price of one.
+/// Trains on `data` for each of `values` of the learner's path parameter, at about the cost of one fit, and predicts the rows of `test`.
 pub fn predict_path(
     learner: &dyn Learner,
     values: &[Value],
@@ -73,7 +72,7 @@ pub fn predict_path(
     predictions(learner, values, output, predicted, &schema, features.n_rows())
 }
 
-/// What the learner predicts for the tested rows of every split, for each of `values` of its path parameter, where splits share their work; else `None`.
+/// Predictions for the test rows of every split and each of `values` of the path parameter, if splits can share work; else `None`.
 pub fn predict_splits(
     learner: &dyn Learner,
     values: &[Value],
@@ -82,7 +81,7 @@ pub fn predict_splits(
     context: &Context<'_>,
 ) -> Result<Option<Vec<Vec<Prediction>>>> {
     let path = checked_path(learner, values, data, context)?;
-    // What is fitted to columns (means for missing values, codes of categories) must be fitted to the training rows alone.
+    // Encodings (means for missing values, category codes) must be fitted to the training rows only.
     let plain = data.features().columns().iter().all(|c| c.kind == ColumnKind::Numeric && c.n_missing() == 0);
     if !plain || data.weight().is_some_and(|w| w.contains(&0.0)) || reduction(learner, data, context)?.is_some() {
         return Ok(None);
@@ -96,13 +95,13 @@ pub fn predict_splits(
     predicted.into_iter().enumerate().map(of_split).collect::<Result<_>>().map(Some)
 }
 
-/// The path of a learner, once parameters, values and data are checked.
+/// The path of a learner, after parameters, values and data have been checked.
 fn checked_path<'a>(
     learner: &'a dyn Learner,
     values: &[Value],
     data: &Dataset,
     context: &Context<'_>,
-) -> Result<&'a dyn Path> {
+) -> Result<&'a dyn PathLearner> {
     let name = learner.info().name;
     let unsupported = || Error::Unsupported { learner: name.to_string(), need: "a path of models".into() };
     let path = learner.path().ok_or_else(unsupported)?;
@@ -113,7 +112,7 @@ fn checked_path<'a>(
     Ok(path)
 }
 
-/// The numbers of a path as predictions, one for each value.
+/// Converts the numbers of a path to predictions, one per value.
 fn predictions(
     learner: &dyn Learner,
     values: &[Value],
@@ -132,7 +131,7 @@ fn predictions(
     Ok(predicted.into_iter().map(|numbers| Prediction::new(output, numbers, schema)).collect())
 }
 
-/// The model of a fit.
+/// Wraps the result of training in a model.
 pub fn wrap(learner: &dyn Learner, data: &Dataset, context: &Context<'_>, trained: Trained) -> Model {
     let params: BTreeMap<String, Value> =
         learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
@@ -163,7 +162,7 @@ fn check_init_model(learner: &dyn Learner, data: &Dataset, model: &Model) -> Res
     }
 }
 
-/// Refuses custom functions that the learner would ignore.
+/// Rejects custom functions that the learner would ignore.
 fn check_custom_training(learner: &dyn Learner, context: &Context<'_>) -> Result<()> {
     let given = [
         ("a custom objective", context.objective.is_some()),
@@ -182,7 +181,7 @@ fn check_custom_training(learner: &dyn Learner, context: &Context<'_>) -> Result
 fn validation_set(learner: &dyn Learner, data: &Dataset, given: &Dataset) -> Result<Dataset> {
     if !learner.takes_validation() || !learner.info().capabilities.tasks.contains(&data.task()) {
         let users = "decision-tree with pruning = reduced_error or greedy, adaboost with n_iter_no_change";
-        let need = format!("a validation set for {} (learners that take one: gradient-boosting, {users})", data.task());
+        let need = format!("a validation set for {} (learners that use one: gradient-boosting, {users})", data.task());
         return Err(Error::Unsupported { learner: learner.info().name.to_string(), need });
     }
     let refuse = |why: &str| Err(Error::data(format!("the validation set {why}")));
@@ -222,39 +221,39 @@ fn target_in_classes_of(given: &Dataset, data: &Dataset) -> Result<Target> {
     }
 }
 
-/// Checks that a learner can learn from this data, before any work is done.
+/// Checks that a learner supports this data.
 pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     let (name, can) = (learner.info().name, learner.info().capabilities);
     let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
     if data.n_rows() == 0 {
-        return Err(Error::data("there are no rows to learn from"));
+        return Err(Error::data("the training set has no rows"));
     }
     if data.features().n_columns() == 0 {
-        return Err(Error::data("there are no feature columns to learn from"));
+        return Err(Error::data("the training set has no feature columns"));
     }
     if !can_learn(learner, data.task()) {
         let tasks: Vec<&str> = can.tasks.iter().map(|t| t.word()).collect();
-        return unsupported(format!("the task {} (it can do: {})", data.task(), tasks.join(", ")));
+        return unsupported(format!("the task {} (supported: {})", data.task(), tasks.join(", ")));
     }
     if data.weight().is_some() && !can.weights {
         return unsupported("row weights".into());
     }
     if data.init_score().is_some() && !learner.takes_init_scores() {
-        return unsupported("init scores (gradient-boosting can)".into());
+        return unsupported("init scores (use gradient-boosting)".into());
     }
     check_target(can, data).map_or(Ok(()), unsupported)?;
-    // What is reduced to is checked where it is learned.
+    // The base learner checks the data of a reduction itself.
     if can.tasks.contains(&data.task()) { learner.check_data(data) } else { Ok(()) }
 }
 
-/// Whether a learner can do a task, by itself or by a reduction that is made by itself: what learns classes learns labels, each by itself.
+/// Whether a learner supports a task, by itself or by an automatic reduction: a classifier can learn multilabel targets, one label at a time.
 pub fn can_learn(learner: &dyn Learner, task: Task) -> bool {
     let tasks = learner.info().capabilities.tasks;
     tasks.contains(&task) || (task == Task::Multilabel && tasks.contains(&Task::Classification))
 }
 
-/// Where the target asks for more than the learner can do: a learner of two classes for each class against the rest, a learner of classes for each label. The model
-/// says that it was reduced.
+/// The automatic reduction for targets that the learner does not support: one-vs-rest for binary classifiers, one classifier per label for multilabel targets. The model records
+/// the reduction.
 fn reduction(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Option<Box<dyn Learner>>> {
     let can = learner.info().capabilities;
     let many = matches!(data.target(), Target::Classes { labels, .. } if labels.len() > 2);
@@ -268,7 +267,7 @@ fn reduction(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Re
     Ok(Some(reduced))
 }
 
-/// What about the target is beyond the capabilities.
+/// What the target needs that the learner does not support.
 fn check_target(can: Capabilities, data: &Dataset) -> Option<String> {
     match data.target() {
         Target::Values { n_outputs, .. } if *n_outputs > 1 && !can.multi_output && data.task() == Task::Regression => {
@@ -278,7 +277,7 @@ fn check_target(can: Capabilities, data: &Dataset) -> Option<String> {
     }
 }
 
-/// A row of weight zero counts as one that isn't there, for every learner.
+/// Rows with weight zero are dropped, for every learner.
 fn without_weightless_rows(data: &Dataset) -> Result<Option<Dataset>> {
     let Some(weight) = data.weight().filter(|w| w.contains(&0.0)) else { return Ok(None) };
     let rows: Vec<u32> = (0..data.n_rows() as u32).filter(|&r| weight[r as usize] > 0.0).collect();

@@ -1,17 +1,16 @@
-//! The contract that all learners keep.
+//! The interface of learners.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this file | [`Learner`], [`Capabilities`], [`Context`], [`Path`] |
-//! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
+//! | this file | [`Learner`], [`Capabilities`], [`Context`], [`PathLearner`] |
+//! | [`estimator`] | a learner as a parameter value, for reductions |
 //! | [`parameters`] | parameter types that learners share |
 //! | [`objective`] | custom objectives, validation metrics and checkpoints |
-//! | [`raw_columns`] | how learners run on tables whose columns nobody has scaled |
-//! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
+//! | [`raw_columns`] | standardization of raw tables |
+//! | [`fit`](mod@fit) | training with all checks |
 //!
-//! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
-//! trains. Checking parameters and data, running on the asked number of threads and wrapping the result in a model is
-//! done once, in [`fit`](fn@fit).
+//! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it describes its capabilities ([`LearnerInfo`]) and trains. Parameters and
+//! data are checked, threads are set up and the result is wrapped in a model in one place, [`fit`](fn@fit).
 
 pub mod estimator;
 pub mod fit;
@@ -30,43 +29,43 @@ use crate::progress::{Observer, Silent};
 use crate::registry::Registry;
 use serde::Serialize;
 
-/// What a learner can do by itself, without an encoder or a reduction.
+/// What a learner supports by itself, without encoding or reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Capabilities {
-    /// The tasks it can learn.
+    /// Supported tasks.
     pub tasks: &'static [Task],
-    /// It learns only two classes by nature.
+    /// Supports only two classes.
     pub binary_only: bool,
-    /// It learns several numbers at once.
+    /// Supports several targets.
     pub multi_output: bool,
-    /// It takes row weights.
+    /// Supports sample weights.
     pub weights: bool,
-    /// It takes missing values as they are.
+    /// Supports missing values.
     pub missing: bool,
-    /// It takes categories as they are.
+    /// Supports categories.
     pub nominal: bool,
-    /// It takes sparse columns, and never makes more than a few of them dense at a time, or needs no more than its own working copy of them.
+    /// Supports sparse columns without converting many of them to dense columns at a time.
     pub sparse: bool,
-    /// It predicts probabilities.
+    /// Predicts probabilities.
     pub probabilities: bool,
-    /// Its result depends on the seed.
+    /// The result depends on the random seed.
     pub random: bool,
 }
 
-/// A learner's place in the registry.
+/// Name and capabilities of a learner.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Info {
-    /// Its name on the command line and in model files.
+pub struct LearnerInfo {
+    /// Name on the command line and in model files.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// Summary in one line.
     pub summary: &'static str,
-    /// What it can do.
+    /// Capabilities.
     pub capabilities: Capabilities,
-    /// Which family it belongs to: its Python module and its page in the reference.
+    /// Family: the Python module and the reference page.
     pub family: Family,
 }
 
-/// A family of learners. Python modules and reference pages are made by family.
+/// A family of learners; Python modules and reference pages are organized by family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
@@ -92,7 +91,7 @@ pub enum Family {
     Calibration,
 }
 
-/// How a fit is run: all that doesn't belong to the learner's parameters.
+/// The inputs of a fit that are not parameters of the learner.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Random seed.
@@ -103,9 +102,9 @@ pub struct Context<'a> {
     pub observer: &'a dyn Observer,
     /// A model of the same learner to continue from ([`Learner::supports_warm_start`]): its trees or members are kept and count toward `n_estimators`, and its seed is used.
     pub init_model: Option<&'a Model>,
-    /// The fold of each row, for learners that choose or calibrate by cross-validation; `None` where they draw folds themselves.
+    /// The fold of each row, for learners that choose or calibrate by cross-validation; `None` to assign folds at random.
     pub folds: Option<&'a [u32]>,
-    /// The validation set, for learners that stop or prune by one ([`Learner::takes_validation`]); `None` where they hold out training rows themselves.
+    /// The validation set, for learners that use one ([`Learner::takes_validation`]); `None` to hold out training rows.
     pub validation: Option<&'a Dataset>,
     /// A custom objective. Its scores are the predictions in regression, and log-odds or logarithms of probabilities in classification. They start from
     /// `base_score`, or from [`Objective::start`]: with the same start, the same loss gives the same model as a built-in one.
@@ -114,7 +113,7 @@ pub struct Context<'a> {
     pub metric: Option<ValidationMetric<'a>>,
     /// Saves the model so far.
     pub checkpoint: Option<Checkpoint<'a>>,
-    /// The learners that are known, for learners over learners.
+    /// The available learners, for reductions.
     pub registry: Registry,
 }
 
@@ -136,34 +135,33 @@ impl Context<'_> {
     }
 }
 
-/// What training gives: the learner's part of the model, and the certificate.
+/// The result of training.
 pub struct Trained {
-    /// The learner's part of the model.
+    /// The fitted part of the model.
     pub fitted: Box<dyn Fitted>,
-    /// What was minimised and what is proven about it.
+    /// What was minimized and what is proven about it.
     pub certificate: Certificate,
 }
 
-/// A method that learns a model from data.
+/// A learning algorithm with its parameters.
 pub trait Learner: Parameters + Send + Sync {
-    /// Its name and what it can do.
-    fn info(&self) -> &'static Info;
+    /// Name and capabilities.
+    fn info(&self) -> &'static LearnerInfo;
 
-    /// Learns. Called by [`fit`](fn@fit), which has checked parameters and data: at least one row and one feature, a task from the
-    /// capabilities, only positive weights.
+    /// Trains. Called by [`fit`](fn@fit), which has checked parameters and data: there is at least one row and one feature, the task is supported, and all weights are positive.
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained>;
 
-    /// The parameter along which one fit gives the models of many values, where there is one.
-    fn path(&self) -> Option<&dyn Path> {
+    /// The regularization path or similar, if one fit can produce the models for many values of a parameter.
+    fn path(&self) -> Option<&dyn PathLearner> {
         None
     }
 
-    /// Refuses data that its parameters don't fit, before any work is done.
+    /// Rejects data that doesn't fit the parameters, before training.
     fn check_data(&self, _data: &Dataset) -> Result<()> {
         Ok(())
     }
 
-    /// Whether it adds to scores that rows start from ([`Dataset::init_score`]).
+    /// Whether initial scores ([`Dataset::init_score`]) are supported.
     fn takes_init_scores(&self) -> bool {
         false
     }
@@ -173,12 +171,12 @@ pub trait Learner: Parameters + Send + Sync {
         false
     }
 
-    /// Whether it uses a validation set ([`Context::validation`]) with the parameters that it has.
+    /// Whether a validation set ([`Context::validation`]) is used with the current parameters.
     fn takes_validation(&self) -> bool {
         false
     }
 
-    /// Whether it looks at the target at all.
+    /// Whether the target is used at all.
     fn needs_target(&self) -> bool {
         true
     }
@@ -189,18 +187,16 @@ pub trait Learner: Parameters + Send + Sync {
     }
 }
 
-/// What the tested rows of each split are predicted, for each of some values: what the numbers are, and the numbers by split and value.
+/// Predictions for the test rows of each split, for each of several parameter values: the kind of output, and the numbers by split and value.
 pub type SplitPredictions = (Output, Vec<Vec<Vec<f64>>>);
 
-/// A learner whose models for many values of one parameter cost about as much as one: rounds of boosting, strength of pruning,
-/// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict: to the last bit, or within the tolerance of a
-/// solver that begins each fit where the one before it ended.
-pub trait Path: Sync {
+/// A learner that produces the models for many values of one parameter at about the cost of one fit: boosting rounds, pruning strength, number of neighbors, penalty strength. The
+/// predictions equal those of separate fits, exactly or within the tolerance of a solver that uses warm starts.
+pub trait PathLearner: Sync {
     /// The parameter.
     fn parameter(&self) -> &'static str;
 
-    /// Learns from the data for each of `values`, and predicts for the rows of `features` with each. Called by
-    /// [`predict_path`](fit::predict_path), which has checked parameters, values and data.
+    /// Trains on `data` for each of `values` and predicts the rows of `features`. Called by [`predict_path`](fit::predict_path), which has checked parameters, values and data.
     fn predict_path(
         &self,
         data: &Dataset,
@@ -209,9 +205,9 @@ pub trait Path: Sync {
         context: &Context<'_>,
     ) -> Result<(Output, Vec<Vec<f64>>)>;
 
-    /// The same for all splits of a data set at once, where their work can be shared (an index, a matrix of kernel values): for each split and each of `values` the
-    /// predictions for the tested rows. `None` where each split must be learned by itself, as it must where anything is fitted to the rows on their way to the
-    /// learner. Called by [`predict_splits`](fit::predict_splits), only for numbers without missing values and rows that all have weight.
+    /// The same for all splits of a data set at once, if they can share work (an index, a kernel matrix): predictions for the test rows by split and value. `None` if each split must
+    /// be trained by itself, as it must if any preprocessing is fitted to the rows. Called by [`predict_splits`](fit::predict_splits), only for numeric data without missing values and
+    /// without zero weights.
     fn predict_splits(
         &self,
         _data: &Dataset,

@@ -1,23 +1,23 @@
-//! Parameter types that learners share: numbers of rows, numbers of features, class weights.
+//! Shared parameter types: numbers of rows, numbers of features, class weights.
 
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target};
-use crate::param::{Kind, ParamType, Value};
+use crate::param::{ParamKind, ParamType, Value};
 
-/// How many, or which share: what tells the two apart.
-const COUNT_OR_SHARE: &str = "a whole number (how many), or a share with a decimal point (up to 1.0, which is all)";
+/// How a count and a share are told apart.
+const COUNT_OR_SHARE: &str = "an integer (a count), or a float up to 1.0 (a share)";
 
-/// So many rows, or such a share of them.
+/// A number of rows, or a share of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
-    /// So many.
+    /// An absolute number.
     Count(usize),
-    /// This share of all, rounded up.
+    /// A share of all, rounded up.
     Share(f64),
 }
 
 impl Amount {
-    /// How many that is of `n`.
+    /// The number for `n` rows.
     pub fn of(self, n: usize) -> usize {
         match self {
             Amount::Count(count) => count,
@@ -25,7 +25,7 @@ impl Amount {
         }
     }
 
-    /// How many that is of `n`, where there can't be more; an error of this owner's parameter if it is more.
+    /// The number for `n` rows; an error of the parameter if it is more than `n`.
     pub fn of_at_most(self, n: usize, owner: &str, name: &str) -> Result<usize> {
         let count = self.of(n);
         if count > n {
@@ -35,7 +35,7 @@ impl Amount {
         Ok(count.max(1))
     }
 
-    /// Refuses a leaf that takes all rows: no node could ever be split.
+    /// Rejects a minimum leaf size of all rows, since no node could be split.
     pub fn check_leaf(self, owner: &str) -> Result<()> {
         if self != Amount::Share(1.0) {
             return Ok(());
@@ -47,8 +47,8 @@ impl Amount {
 }
 
 impl ParamType for Amount {
-    fn kind() -> Kind {
-        Kind::Either(vec![Kind::Int, Kind::Float])
+    fn kind() -> ParamKind {
+        ParamKind::Either(vec![ParamKind::Int, ParamKind::Float])
     }
     fn to_value(&self) -> Value {
         match self {
@@ -67,23 +67,23 @@ impl ParamType for Amount {
     }
 }
 
-/// How many columns a node looks at.
+/// Number of features that each node considers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxFeatures {
-    /// All of them.
+    /// All features.
     All,
-    /// The square root of their number.
+    /// The square root of the number of features.
     Sqrt,
-    /// The logarithm to base 2 of their number.
+    /// The base-2 logarithm of the number of features.
     Log2,
-    /// So many.
+    /// An absolute number.
     Count(usize),
-    /// This share of them.
+    /// A share of the features.
     Share(f64),
 }
 
 impl MaxFeatures {
-    /// How many that is of `d`: at least one.
+    /// The number for `d` features: at least one.
     pub fn of(self, d: usize) -> usize {
         let count = match self {
             MaxFeatures::All => d,
@@ -97,8 +97,12 @@ impl MaxFeatures {
 }
 
 impl ParamType for MaxFeatures {
-    fn kind() -> Kind {
-        Kind::Optional(Box::new(Kind::Either(vec![Kind::Int, Kind::Float, Kind::Choice(vec!["sqrt", "log2"])])))
+    fn kind() -> ParamKind {
+        ParamKind::Optional(Box::new(ParamKind::Either(vec![
+            ParamKind::Int,
+            ParamKind::Float,
+            ParamKind::Choice(vec!["sqrt", "log2"]),
+        ])))
     }
     fn to_value(&self) -> Value {
         match self {
@@ -123,25 +127,25 @@ impl ParamType for MaxFeatures {
     }
 }
 
-/// How much the rows of each class count.
+/// Class weights.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClassWeight {
-    /// All the same.
+    /// Weight 1 for every class.
     Equal,
-    /// Each class as much as any other: n / (classes * rows of the class). Rows count by their weights: one of weight 2 is like two rows.
+    /// Weights inversely proportional to class frequencies: n / (n_classes * n_rows_of_class), where rows count by their sample weights.
     Balanced,
-    /// As said; 1 for a class that is not named.
+    /// A weight per class; 1 for classes that are not listed.
     Each(Vec<(String, f64)>),
 }
 
 impl ClassWeight {
-    /// The weights of the rows, multiplied with those they have; `None` where nothing changes.
+    /// Sample weights multiplied by the class weights; `None` if nothing changes.
     pub fn apply(&self, data: &Dataset) -> Result<Option<Vec<f64>>> {
         let Target::Classes { codes, labels } = data.target() else {
             return if *self == ClassWeight::Equal {
                 Ok(None)
             } else {
-                Err(Error::data("class_weight is for classes, and the target is a number"))
+                Err(Error::data("class_weight needs a classification target, but the target is numeric"))
             };
         };
         let factor: Vec<f64> = match self {
@@ -168,8 +172,11 @@ impl ClassWeight {
 }
 
 impl ParamType for ClassWeight {
-    fn kind() -> Kind {
-        Kind::Optional(Box::new(Kind::Either(vec![Kind::Choice(vec!["balanced"]), Kind::List(Box::new(Kind::Text))])))
+    fn kind() -> ParamKind {
+        ParamKind::Optional(Box::new(ParamKind::Either(vec![
+            ParamKind::Choice(vec!["balanced"]),
+            ParamKind::List(Box::new(ParamKind::Text)),
+        ])))
     }
     fn to_value(&self) -> Value {
         match self {

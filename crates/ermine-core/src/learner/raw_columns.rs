@@ -1,25 +1,25 @@
-//! How learners run on a table whose columns nobody has scaled: on the command line and in `compare`.
+//! Standardization of tables whose columns have not been scaled, on the command line and in `compare`.
 //!
-//! Distances, kernels and penalties depend on the units of the columns. scikit-learn leaves scaling to its users, and Ermine's classes do the same; but who names a learner for a CSV
-//! file has no pipeline. There, learners with a parameter `standardize` use it unless it is set.
+//! Distances, kernels and penalties depend on the scale of the columns. Like scikit-learn, Ermine's classes leave scaling to their users; but a CSV file on the command line comes
+//! without a pipeline. There, learners with a parameter `standardize` use it unless it is set explicitly.
 
 use super::Learner;
 use crate::matrix::Dataset;
 use crate::param::Value;
 use crate::table::Values;
 
-/// The parameter that learners with scaled columns have.
+/// The parameter of learners that can standardize.
 pub const STANDARDIZE: &str = "standardize";
 
-/// More categories than this for each column are encoded sparsely; centering would make zeros other numbers.
+/// Columns with more categories are encoded sparsely, and centering would make them dense.
 const MOST_CATEGORIES: usize = 64;
 
-/// Turns on `standardize` where a learner has it and the data are dense. A kernel or distance matrix that was computed before stays as it is.
+/// Turns on `standardize` if the learner has it and the data are dense, unless a precomputed kernel or distance matrix is used.
 pub fn standardize_by_default(learner: &mut dyn Learner, data: &Dataset) -> crate::error::Result<()> {
     if needs_standardizing(learner) && is_dense(data) { learner.set(STANDARDIZE, &Value::Bool(true)) } else { Ok(()) }
 }
 
-/// Whether a learner has the parameter and doesn't use it.
+/// Whether a learner has the parameter and it is off.
 pub fn needs_standardizing(learner: &dyn Learner) -> bool {
     let precomputed = |name: &str| learner.get(name) == Some(Value::Text("precomputed".into()));
     learner.get(STANDARDIZE) == Some(Value::Bool(false)) && !precomputed("kernel") && !precomputed("metric")

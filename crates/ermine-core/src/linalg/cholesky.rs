@@ -1,9 +1,7 @@
-//! `A = U' U` for a symmetric positive definite `A`, and how far the answer can be trusted.
+//! Cholesky factorization `A = U' U` of a symmetric positive definite `A`, with a condition estimate.
 //!
-//! **Idea.** The matrix is first scaled to a unit diagonal (`D A D`, `D = diag(A)^-1/2`), which makes the factorization
-//! indifferent to the units of the columns: 1e-12 beside 1e12 is no trouble. Then, 32 rows at a time: finish these
-//! rows of `U` (whole rows minus multiples of earlier rows of the block), and subtract their outer products from the
-//! rest with the tile kernel of [`gram`](super::gram).
+//! **Idea.** The matrix is first scaled to a unit diagonal (`D A D`, `D = diag(A)^-1/2`), which makes the factorization independent of the units of the columns. Then,
+//! [`BLOCK`] rows at a time, the rows of `U` are completed and their outer products are subtracted from the remaining rows with the tile kernel of [`gram`](super::gram).
 //!
 //! **Condition.** Hager's method estimates the norm of the inverse from a few solves.
 //!
@@ -23,7 +21,7 @@ pub struct Cholesky {
     p: usize,
     /// `p` rounded up to whole panels: the distance between rows.
     side: usize,
-    /// Upper triangle of the factor of `D A D`, row by row; what is below the diagonal is not used.
+    /// Upper triangle of the factor of `D A D`, row by row; entries below the diagonal are not used.
     upper: Vec<f64>,
     /// The diagonal of `D`.
     scale: Vec<f64>,
@@ -33,8 +31,8 @@ pub struct Cholesky {
 const BLOCK: usize = 64;
 
 impl Cholesky {
-    /// Factors `a` (its upper triangle is read). `None` where a pivot of the scaled matrix is not above `floor`: the
-    /// matrix is then not positive definite to that precision, or holds something that is not a finite number.
+    /// Factors `a` (its upper triangle is read). `None` if a pivot of the scaled matrix is not above `floor`: the matrix is not positive definite to that precision, or contains
+    /// infinities or NaN.
     pub fn new(a: &Matrix, floor: f64) -> Option<Cholesky> {
         let p = a.n_rows();
         let side = p.next_multiple_of(LANES);
@@ -149,7 +147,7 @@ impl Cholesky {
         parallel::map(self.p, column)
     }
 
-    /// An estimate of the condition number of the scaled matrix in the 1-norm, seldom off by more than a factor of 3.
+    /// An estimate of the condition number of the scaled matrix in the 1-norm, rarely off by more than a factor of 3.
     pub fn condition(&self) -> f64 {
         let p = self.p;
         if p == 0 {
@@ -197,8 +195,7 @@ impl Cholesky {
     }
 }
 
-/// The columns of a product matrix that no earlier ones determine: those of which more than `tolerance` of their square
-/// length remains once the earlier ones have explained what they can.
+/// The columns of a product matrix that are linearly independent of earlier ones: after projecting out the earlier columns, more than `tolerance` of the squared length remains.
 pub fn independent_columns(products: &Matrix, tolerance: f64) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
     // Rows of the factor for the columns that were kept, as far as they are needed.
@@ -236,7 +233,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
         #[test]
-        fn a_solve_undoes_a_product_whatever_the_units(p in 0usize..90, seed in 0u64..1000) {
+        fn solve_inverts_the_product_at_any_scale(p in 0usize..90, seed in 0u64..1000) {
             let mut a = spd(p, seed, 0.5);
             for i in 0..p {
                 for j in 0..p {
@@ -253,7 +250,7 @@ mod tests {
         }
 
         #[test]
-        fn the_condition_estimate_is_near_the_truth(p in 1usize..30, seed in 0u64..1000, ridge in 1e-8f64..1.0) {
+        fn the_condition_estimate_is_accurate(p in 1usize..30, seed in 0u64..1000, ridge in 1e-8f64..1.0) {
             let a = spd(p, seed, ridge);
             let scaled = Matrix::from_fn(p, p, |i, j| a[(i, j)] / (a[(i, i)] * a[(j, j)]).sqrt());
             let factor = Cholesky::new(&a, 0.0).unwrap();
@@ -280,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn large_ones_too() {
+    fn large_matrices_are_factored() {
         let a = spd(700, 3, 1.0);
         let x: Vec<f64> = (0..700).map(|i| (i as f64).sin()).collect();
         let mut b = a.times(&x);
@@ -289,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_others_determine_are_found() {
+    fn dependent_columns_are_found() {
         // Columns a, b, a + b, 0, c.
         let columns = [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [1.0, 1.0, 3.0], [0.0; 3], [1.0, -5.0, 0.0]];
         let products = Matrix::from_fn(5, 5, |i, j| (0..3).map(|k| columns[i][k] * columns[j][k]).sum());
@@ -297,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_definite_is_refused() {
+    fn indefinite_matrices_are_rejected() {
         let a = |x: f64| Matrix::from_fn(2, 2, |i, j| if i == j { 1.0 } else { x });
         assert!(Cholesky::new(&a(1.0), 1e-15).is_none());
         assert!(Cholesky::new(&a(2.0), 0.0).is_none());

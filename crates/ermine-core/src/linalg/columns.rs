@@ -1,7 +1,7 @@
-//! Kernels for tables whose columns lie in one piece each (Fortran order): nothing is transposed, every column is read from its first row to its last.
+//! Kernels for column-major tables (Fortran order): nothing is transposed, and every column is read sequentially.
 //!
-//! The sums have the order of the kernels over rows, so both layouts give the same bits: within a chunk of rows a column's products are added one after the other. Such a
-//! chain waits four cycles for each product; sixteen chains side by side keep the multipliers as busy as memory allows.
+//! Sums run in the order of the row-major kernels, so both layouts give the same bits: within a chunk of rows, the products of a column are added one after the other. Such a
+//! chain of additions has a latency of four cycles per product; processing sixteen chains side by side hides it.
 
 use crate::parallel;
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub fn transposed_times_all<const K: usize>(
     let groups: Vec<&[&[f64]]> = columns.chunks(GROUP).collect();
     let sum = |task: usize| {
         let (group, rows) = (groups[task / chunks.len()], &chunks[task % chunks.len()]);
-        // A group that isn't full repeats its last column.
+        // An incomplete group repeats its last column.
         dots(std::array::from_fn(|j| &group[j.min(group.len() - 1)][rows.clone()]), c.map(|c| &c[rows.clone()]))
     };
     let parts: Vec<[[f64; GROUP]; K]> = parallel::map(groups.len() * chunks.len(), sum);

@@ -1,9 +1,8 @@
-//! A table of numbers as it lies in memory, read without a copy larger than one block of rows.
+//! A dense table of numbers in any memory layout, read in blocks of rows.
 //!
-//! **Idea.** Arrays come by rows (NumPy's default), by columns (Fortran order), or as separate columns of a table, in
-//! single or double precision. All kernels here work on blocks of at most [`BLOCK`] rows, row-major, in `f64`. A block
-//! is borrowed where the memory already looks like that and transposed or widened into a small buffer otherwise, so
-//! one kernel serves every layout and gives the same bits for all of them.
+//! **Idea.** Arrays are row-major (NumPy's default), column-major (Fortran order), or separate columns, in single or double precision. All kernels work on blocks of at most
+//! [`BLOCK`] rows, row-major, in `f64`. A block is borrowed if the memory already has this form, and otherwise transposed or converted into a small buffer. So one kernel serves
+//! every layout and gives the same bits for all of them.
 
 use super::columns;
 use super::lanes::{self, Real};
@@ -12,8 +11,8 @@ use crate::parallel;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows in a block. Sized so that a block of 100 columns stays in the second-level cache with room for its packed copy;
-/// not a power of two, as panels of that height would all fall on the same lines of the first-level cache.
+/// Rows per block. A block of 100 columns and its packed copy fit into the second-level cache. Not a power of two, because panels of that height would map to the same cache
+/// lines.
 pub const BLOCK: usize = 120;
 
 /// One column: values `stride` apart.
@@ -58,7 +57,7 @@ enum DenseStore<'a> {
     RowsF64(&'a [f64], usize),
     RowsF32(&'a [f32], usize),
     Columns(Vec<ColumnView<'a>>),
-    /// Rows, each with its own memory: the transpose of `Columns`.
+    /// Rows in separate memory: the transpose of `Columns`.
     Rows(Vec<ColumnView<'a>>),
 }
 
@@ -71,10 +70,10 @@ pub struct Dense<'a> {
     standard: Standardization,
 }
 
-/// What is taken off each number, and what it is then multiplied by, while blocks are read.
+/// Offsets and factors that are applied while blocks are read.
 #[derive(Debug, Clone)]
 enum Standardization {
-    /// Numbers are read as they are.
+    /// Values are read unchanged.
     Raw,
     /// By column: offsets and factors.
     Columns(Arc<[(f64, f64)]>),
@@ -112,7 +111,7 @@ impl<'a> Dense<'a> {
         Ok(Dense { n_rows, n_columns, store: DenseStore::RowsF32(data, stride), standard: Standardization::Raw })
     }
 
-    /// Columns, each with its own memory.
+    /// Columns in separate memory.
     pub fn columns(columns: Vec<ColumnView<'a>>, n_rows: usize) -> Result<Self> {
         if let Some(j) = columns.iter().position(|c| !c.holds(n_rows)) {
             return Err(Error::data(format!("column {j} holds fewer than {n_rows} rows")));
@@ -125,7 +124,7 @@ impl<'a> Dense<'a> {
         })
     }
 
-    /// Columns of double precision one after the other (Fortran order), `stride` numbers apart.
+    /// Column-major double precision (Fortran order); columns are `stride` numbers apart.
     pub fn columns_f64(data: &'a [f64], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
         check_rows(data.len(), n_columns, n_rows, stride)?;
         let columns = (0..n_columns).map(|j| ColumnView::F64(&data[j * stride..j * stride + n_rows], 1));
@@ -157,8 +156,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// The same table with column `j` read as `(x - offset) * factor`, where `of[j] = (offset, factor)`. Nothing is copied: blocks are
-    /// changed while they are read.
+    /// The same table with column `j` read as `(x - offset) * factor`, where `of[j] = (offset, factor)`. Nothing is copied; blocks are transformed when they are read.
     pub fn standardized(&self, of: Vec<(f64, f64)>) -> Result<Dense<'a>> {
         if of.len() != self.n_columns || !matches!(self.standard, Standardization::Raw) {
             return Err(Error::data(format!("{} offsets for a table of {} raw columns", of.len(), self.n_columns)));
@@ -166,7 +164,7 @@ impl<'a> Dense<'a> {
         Ok(Dense { standard: Standardization::Columns(of.into()), ..self.clone() })
     }
 
-    /// The same table with column `j` multiplied by `factors[j]` while it is read, on top of what is done to it already.
+    /// The same table with column `j` multiplied by `factors[j]`, in addition to earlier transformations.
     pub fn multiplied(&self, factors: &[f64]) -> Result<Dense<'a>> {
         let of: Vec<(f64, f64)> = match &self.standard {
             Standardization::Columns(of) => {
@@ -178,12 +176,12 @@ impl<'a> Dense<'a> {
         if matches!(self.standard, Standardization::Rows(_)) { self.standardized(of) } else { raw.standardized(of) }
     }
 
-    /// Row `i` as it lies in memory, where its numbers are side by side.
+    /// Row `i` in memory, if its numbers are contiguous.
     pub fn row(&self, i: usize) -> Option<RowView<'a>> {
         if matches!(self.standard, Standardization::Raw) { self.raw_row(i) } else { None }
     }
 
-    /// All numbers and the distance of rows, where they lie row by row in double precision and are read as they are.
+    /// All numbers and the row stride, if they are row-major, in double precision and not transformed.
     pub fn array(&self) -> Option<(&'a [f64], usize)> {
         match (&self.store, &self.standard) {
             (DenseStore::RowsF64(x, stride), Standardization::Raw) => Some((x, *stride)),
@@ -191,7 +189,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// The same before anything is taken off or multiplied.
+    /// Row `i` before any transformation.
     pub fn raw_row(&self, i: usize) -> Option<RowView<'a>> {
         let p = self.n_columns;
         match &self.store {
@@ -206,7 +204,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// The transpose, over the same memory.
+    /// The transpose, sharing memory.
     pub fn transposed(&self) -> Dense<'a> {
         let (n_rows, n_columns) = (self.n_columns, self.n_rows);
         let store = match &self.store {
@@ -252,7 +250,7 @@ impl<'a> Dense<'a> {
         Dense { n_rows, n_columns: self.n_columns, store, standard }
     }
 
-    /// The rows of `range` as a row-major block: borrowed where they lie so, else written to `buffer`.
+    /// The rows of `range` as a row-major block: borrowed if possible, otherwise written to `buffer`.
     pub fn block<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<f64>) -> RowBlock<'b> {
         let p = self.n_columns;
         if let (DenseStore::RowsF64(x, stride), Standardization::Raw) = (&self.store, &self.standard) {
@@ -283,7 +281,7 @@ impl<'a> Dense<'a> {
         RowBlock { data: buffer, stride: p }
     }
 
-    /// The chosen columns of the rows of `range`, row-major, into `out`.
+    /// Copies the chosen columns of the rows of `range` to `out`, row-major.
     pub fn gather(&self, range: Range<usize>, chosen: &[usize], out: &mut Vec<f64>) {
         out.clear();
         match &self.store {
@@ -313,7 +311,7 @@ impl<'a> Dense<'a> {
         self.standardize(range, Some(chosen), out);
     }
 
-    /// Standardizes the chosen columns (all if `None`) of the rows of `range`, which lie row by row in `out`.
+    /// Standardizes the chosen columns (all if `None`) of the rows of `range`, which are row-major in `out`.
     fn standardize(&self, range: Range<usize>, chosen: Option<&[usize]>, out: &mut [f64]) {
         let width = chosen.map_or(self.n_columns, <[usize]>::len).max(1);
         match &self.standard {
@@ -339,7 +337,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// Whether no number is missing or infinite.
+    /// Whether all numbers are finite.
     pub fn is_finite(&self) -> bool {
         let finite = parallel::map_items(&super::chunks(self.n_rows, 64, 4 * BLOCK), |rows| {
             let mut buffer = Vec::new();
@@ -386,7 +384,7 @@ impl<'a> Dense<'a> {
         self.transposed_times_all([c]).into_iter().next().unwrap_or_default()
     }
 
-    /// `X' c` for several `c`, in one reading of the table.
+    /// `X' c` for several `c`, in one pass over the table.
     pub fn transposed_times_all<const K: usize>(&self, c: [&[f64]; K]) -> Vec<Vec<f64>> {
         let p = self.n_columns;
         let chunks = super::chunks(self.n_rows, 16, 4 * BLOCK);
@@ -409,7 +407,7 @@ impl<'a> Dense<'a> {
         (0..K).map(|k| total[k * p..(k + 1) * p].to_vec()).collect()
     }
 
-    /// The columns, where each lies in one piece in double precision.
+    /// The columns as slices, if each is contiguous and in double precision.
     fn whole_columns(&self) -> Option<Vec<&'a [f64]>> {
         let (DenseStore::Columns(columns), Standardization::Raw) = (&self.store, &self.standard) else { return None };
         let whole = |column: &ColumnView<'a>| match *column {
@@ -420,7 +418,7 @@ impl<'a> Dense<'a> {
     }
 }
 
-/// Sums vectors of length `len` in their order.
+/// Sums vectors of length `len` in order.
 pub fn add_in_order(parts: Vec<Vec<f64>>, len: usize) -> Vec<f64> {
     let mut parts = parts.into_iter();
     let mut total = parts.next().unwrap_or_else(|| vec![0.0; len]);
@@ -451,7 +449,7 @@ crate::versions! {
     fn all_finite(x: &[f64]) -> bool {
         let mut sums = [0.0; 8];
         for (i, x) in x.iter().enumerate() {
-            // 0 for a finite number, else not a number.
+            // 0 for a finite number, otherwise NaN.
             sums[i % 8] += x * 0.0;
         }
         sums.iter().sum::<f64>() == 0.0
@@ -466,7 +464,7 @@ fn copy_line(line: &ColumnView, out: &mut [f64]) {
     }
 }
 
-/// Writes the rows of `range` of `columns` row-major: eight columns at a time, so that whole cache lines are written.
+/// Copies the rows of `range` of `columns` to row-major `out`, eight columns at a time, so that whole cache lines are written.
 fn transpose(columns: &[ColumnView], range: Range<usize>, out: &mut [f64]) {
     let p = columns.len();
     let mut lines = [[0.0; BLOCK]; 8];
@@ -493,7 +491,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same numbers in every layout that there is.
+    /// The same numbers in every layout.
     fn layouts<'a>(rows: &'a [f64], columns: &'a [f64], n: usize, p: usize) -> Vec<Dense<'a>> {
         let strided = (0..p).map(|j| ColumnView::F64(&rows[j.min(rows.len())..], p)).collect();
         vec![
@@ -562,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_memory_is_an_error() {
+    fn too_short_slices_are_errors() {
         assert!(Dense::rows_f64(&[1.0; 5], 2, 3, 3).is_err());
         assert!(Dense::rows_f64(&[1.0; 5], 2, 2, 3).is_ok());
         assert!(Dense::columns(vec![ColumnView::F32(&[1.0; 5], 2)], 4).is_err());

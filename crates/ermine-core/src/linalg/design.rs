@@ -1,4 +1,4 @@
-//! The design matrix: dense or sparse numbers behind one face. A solver that only multiplies never sees the difference.
+//! The design matrix: dense or sparse numbers behind one interface. Solvers that only multiply don't need to distinguish them.
 
 use super::dense::Dense;
 use super::gram::Gram;
@@ -9,9 +9,9 @@ use std::ops::Range;
 /// A read-only table of numbers.
 #[derive(Debug, Clone)]
 pub enum Design<'a> {
-    /// Every number is there.
+    /// Dense.
     Dense(Dense<'a>),
-    /// Only the numbers that are not zero are there.
+    /// Sparse: zeros are not stored.
     Sparse(Sparse<'a>),
 }
 
@@ -72,7 +72,7 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// `X' c` for several `c`, in one reading of a dense table.
+    /// `X' c` for several `c`, in one pass over a dense table.
     pub fn transposed_times_all<const K: usize>(&self, c: [&[f64]; K]) -> Vec<Vec<f64>> {
         match self {
             Design::Dense(x) => x.transposed_times_all(c),
@@ -80,7 +80,7 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Row `i`, with all its zeros, into `row`; `buffer` is for tables whose rows don't lie side by side.
+    /// Copies row `i`, including zeros, to `row`; `buffer` is used for tables whose rows are not contiguous.
     pub fn row_into(&self, i: usize, buffer: &mut Vec<f64>, row: &mut [f64]) {
         match self {
             Design::Dense(x) => row.copy_from_slice(x.block(i..i + 1, buffer).row(0, row.len())),

@@ -1,14 +1,14 @@
-//! A block of rows times a few columns, and back: `Z = X W + b` and `G += X' U`, where `W` and `U` have one column for each class, padded to whole groups of eight.
+//! Products of a block of rows with a few columns: `Z = X W + b` and `G += X' U`, where `W` and `U` have one column per class, padded to a multiple of eight.
 //!
-//! **Idea.** With the classes side by side in a register, a number of `X` is read once for eight classes, and eight such registers of sums keep the multipliers busy.
-//! Each sum has an order of its own that doesn't depend on the width of the registers.
+//! **Idea.** With the classes side by side in a register, a number of `X` is loaded once for eight classes, and eight registers of sums hide the latency. The order of the
+//! additions does not depend on the width of the registers.
 
 use super::lanes::{LANES, prefetch};
 
-/// Rows or columns of a register tile.
+/// Rows or columns per register tile.
 const TILE: usize = 8;
 
-/// `z_r = start + sum_j x_rj w_j` for the first eight of `width` classes; `R` rows. What lies `ahead` is asked for on the way.
+/// `z_r = start + sum_j x_rj w_j` for the first eight of `width` classes; `R` rows. Prefetches `ahead`.
 #[inline(always)]
 fn times_tile<const R: usize>(
     lines: [&[f64]; R],
@@ -58,7 +58,7 @@ fn add_tile<const C: usize>(x: &[f64], stride: usize, u: &[f64], width: usize, g
 }
 
 crate::versions! {
-    /// `Z = X W + start` for the rows of a block, `stride` numbers apart. `w` has a row of `width` numbers for each column of `x`, `z` one for each row, `start` is one; `width` is a multiple of eight.
+    /// `Z = X W + start` for the rows of a block, `stride` numbers apart. `w` has `width` numbers per column of `x`, `z` has `width` numbers per row; `width` is a multiple of eight.
     pub fn times_few(x: &[f64], stride: usize, w: &[f64], width: usize, start: &[f64], z: &mut [f64]) {
         let (p, n) = (w.len() / width, z.len() / width);
         let line = |r: usize| &x[r * stride..r * stride + p];
@@ -66,7 +66,7 @@ crate::versions! {
             let (w, start) = (&w[g.min(w.len())..], &start[g..]);
             let mut r = 0;
             while r + TILE <= n {
-                // The next rows, once for all groups of classes.
+                // Prefetch the next rows, once for all groups of classes.
                 let ahead = if g == 0 { &x[((r + TILE) * stride).min(x.len())..] } else { &[] };
                 let lines = std::array::from_fn(|k| line(r + k));
                 times_tile::<TILE>(lines, ahead, w, width, start, &mut z[r * width + g..]);
@@ -78,7 +78,7 @@ crate::versions! {
         }
     }
 
-    /// `G += X' U` for the rows of a block. `u` has a row of `width` numbers for each row, `g` one for each column.
+    /// `G += X' U` for the rows of a block. `u` has `width` numbers per row, `g` has `width` numbers per column.
     pub fn add_few(x: &[f64], stride: usize, u: &[f64], width: usize, g: &mut [f64]) {
         let p = g.len() / width;
         for first in (0..width).step_by(LANES) {
@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_are_multiplied_like_plain_loops(n in 0usize..20, p in 0usize..20, groups in 1usize..3, seed in 0u32..1000) {
+        fn products_equal_those_of_plain_loops(n in 0usize..20, p in 0usize..20, groups in 1usize..3, seed in 0u32..1000) {
             let number = |i: usize| ((i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) % 1000) as f64 / 500.0 - 1.0;
             let (stride, width) = (p + 3, groups * LANES);
             let x: Vec<f64> = (0..n * stride).map(number).collect();

@@ -1,18 +1,14 @@
-//! `G = sum_i v_i v_i'`, where `v_i = [s_i (x_i - shift), e_i]`: the weighted rows of a table with a few extra entries.
+//! Gram matrices `G = sum_i v_i v_i'`, where `v_i = [s_i (x_i - shift), e_i]`: weighted rows of a table with a few extra entries.
 //!
-//! **Idea.** Least squares needs `X'WX` and `X'Wy`; a Newton step needs `X'SX` and the gradient; an interior point step
-//! needs `X'DX`. All are Gram matrices of rows that are scaled on the way and carry extra entries (a 1 for the
-//! intercept, the target, the residual divided by the square root of its weight), so one kernel makes them all and the
-//! right-hand side costs one more column.
+//! **Idea.** Least squares needs `X'WX` and `X'Wy`; a Newton step needs `X'SX` and the gradient; an interior-point step needs `X'DX`. All are Gram matrices of scaled rows with
+//! extra entries (a 1 for the intercept, the target, the residual divided by the square root of its weight). So one kernel computes them all, and the right-hand side costs one
+//! more column.
 //!
-//! **How.** A block of rows is packed into panels of eight columns, which stay in the second-level cache. A
-//! register tile is 8 x 24 entries of `G` (24 AVX-512 accumulators): per row it loads three registers, broadcasts eight
-//! numbers and does 24 fused multiply-adds, so that the multipliers are busy all the time. Only tiles that touch the
-//! upper triangle are computed.
+//! **Implementation.** A block of rows is packed into panels of eight columns, which stay in the second-level cache. A register tile is 8 x 24 entries of `G` (24 AVX-512
+//! accumulators): per row it loads three registers, broadcasts eight numbers and does 24 fused multiply-adds. Only tiles that touch the upper triangle are computed.
 //!
-//! **Cost.** `n P^2` flops for `P` columns, one pass over the data. Threads own chunks of rows, each with a `P x P` sum
-//! of its own; the number of chunks depends on the shape alone and is kept so small that the sums stay below half the
-//! size of the data.
+//! **Cost.** `n P^2` flops for `P` columns, one pass over the data. Each thread sums chunks of rows into `P x P` matrices; the number of chunks depends only on the shape, and
+//! the sums take less than half the memory of the data.
 //!
 //! **Reference.** Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008), for the packing.
 
@@ -25,16 +21,16 @@ use crate::simd::Level;
 use crate::versions;
 use std::ops::Range;
 
-/// The sum of outer products and whatever else was summed up on the way.
+/// A sum of outer products, and an additional sum.
 #[derive(Debug, Clone)]
 pub struct Gram {
-    /// `sum_i v_i v_i'`: the columns of the table first, the extra entries after them.
+    /// `sum_i v_i v_i'`: first the columns of the table, then the extra entries.
     pub products: Matrix,
-    /// The sum of what the weighing returned, block by block in order.
+    /// The sum of the values returned by `weigh`, block by block in order.
     pub total: f64,
 }
 
-/// Chunks of rows for sums of `width` by `width` numbers.
+/// Chunks of rows for sums of `width` x `width` numbers.
 pub(super) fn chunks_for(n_rows: usize, width: usize) -> Vec<Range<usize>> {
     chunks(n_rows, (n_rows / (2 * width.max(1))).clamp(1, 16), 4 * BLOCK)
 }
@@ -42,9 +38,8 @@ pub(super) fn chunks_for(n_rows: usize, width: usize) -> Vec<Range<usize>> {
 impl Gram {
     /// Sums over all rows of `x`.
     ///
-    /// `weigh` is called once for each block of rows. It gets the rows' numbers, writes each row's scale `s_i` and its
-    /// `extras` extra entries (row by row; taken as they are), and returns what to add to [`Gram::total`]. An empty
-    /// `shift` means no shift.
+    /// `weigh` is called once per block of rows. It gets the rows, writes each row's scale `s_i` and its `extras` extra entries (row by row, not scaled), and returns the value to add
+    /// to [`Gram::total`]. An empty `shift` means no shift.
     pub fn of(
         x: &Dense,
         shift: &[f64],
@@ -78,8 +73,7 @@ impl Gram {
         Gram { products, total: extra }
     }
 
-    /// `sum_i w_i [x_i - shift, y_i..., 1] [...]'` for weights `w` (all 1 if `None`) and targets given one after the
-    /// other, `n_rows` each: all that least squares needs to know.
+    /// `sum_i w_i [x_i - shift, y_i..., 1] [...]'` for weights `w` (all 1 if `None`) and targets of length `n_rows`: the sufficient statistics of least squares.
     pub fn of_targets(x: &Dense, shift: &[f64], targets: &[&[f64]], weights: Option<&[f64]>) -> Gram {
         Gram::of(x, shift, targets.len() + 1, |rows, _, scale, extra| {
             for ((r, i), extra) in rows.enumerate().zip(extra.chunks_exact_mut(targets.len() + 1)) {
@@ -92,8 +86,7 @@ impl Gram {
     }
 }
 
-/// `X_A' S X_B`, for chosen columns `A` and `B` and weights `s` (all 1 if `None`): `|A|` rows of `|B|`. A `shift` that is not
-/// empty is taken off every row first.
+/// `X_A' S X_B`, for chosen columns `A` and `B` and weights `s` (all 1 if `None`): `|A|` rows of `|B|`. A nonempty `shift` is subtracted from every row first.
 pub fn cross_products(x: &Dense, left: &[usize], right: &[usize], shift: &[f64], weights: Option<&[f64]>) -> Matrix {
     let (a, b) = (left.len().div_ceil(LANES), right.len().div_ceil(LANES));
     let side = b * LANES;
@@ -121,7 +114,7 @@ pub fn cross_products(x: &Dense, left: &[usize], right: &[usize], shift: &[f64],
     Matrix::from_fn(left.len(), right.len(), |i, j| total[i * side + j])
 }
 
-/// A table, with a column of ones if asked for, packed for Gram matrices under many different weights. It is as large as the table: for samples.
+/// A table packed for Gram matrices with many different weights, optionally with a column of ones. It takes as much memory as the table.
 #[derive(Debug, Clone)]
 pub struct PackedTable {
     width: usize,
@@ -148,7 +141,7 @@ impl PackedTable {
         PackedTable { width: p + extras, n_rows: x.n_rows(), blocks }
     }
 
-    /// `sum_i s_i v_i v_i'` over the packed rows `v_i`; weights may be of any sign.
+    /// `sum_i s_i v_i v_i'` over the packed rows `v_i`; weights may be negative.
     pub fn gram(&self, weights: &[f64]) -> Matrix {
         let n_panels = self.width.div_ceil(LANES);
         let side = n_panels * LANES;
@@ -192,13 +185,12 @@ impl GramBuffers {
 }
 
 versions! {
-    /// Writes the rows of a block into panels of eight columns, shifted and scaled; what is beyond `p` columns in the
-    /// last panel becomes zero.
+    /// Packs the rows of a block into panels of eight columns, shifted and scaled; the last panel is padded with zeros.
     pub(super) fn pack(x: &[f64], stride: usize, p: usize, shift: &[f64], scale: &[f64], packed: &mut [f64]) {
         let k = scale.len();
         let n_panels = packed.len() / (k * LANES).max(1);
         let (full, rest) = (p / LANES, p % LANES);
-        // Row after row, so that the data is read in the order in which it lies.
+        // Row by row, so that the data are read sequentially.
         for (r, &s) in scale.iter().enumerate() {
             let row = &x[r * stride..r * stride + p];
             for g in 0..full {
@@ -249,7 +241,7 @@ fn multiply(a: &[f64], b: &[f64], k: usize, c: &mut [f64], upper: bool) {
     }
 }
 
-/// Eight rows of `c`, `side` apart: `c += a' b` from the panel `first` of `b` on.
+/// Eight rows of `c`, `side` apart: `c += a' b`, starting with panel `first` of `b`.
 pub(super) fn multiply_panel(a: &[f64], b: &[f64], k: usize, first: usize, c: &mut [f64], side: usize) {
     let (pitch, level) = (k * LANES, Level::detect());
     let n_panels = b.len() / pitch;
@@ -259,7 +251,7 @@ pub(super) fn multiply_panel(a: &[f64], b: &[f64], k: usize, first: usize, c: &m
     }
 }
 
-/// One tile: eight rows of `c`, `side` apart, and as many times eight columns as `b` has panels (at most 3).
+/// One tile: eight rows of `c`, `side` apart, and eight columns per panel of `b` (at most 3 panels).
 fn multiply_tile(level: Level, a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
     let pitch = k.checked_mul(LANES).expect("rows of a panel that fit into memory");
     let wide = b.len() / pitch;
@@ -269,7 +261,7 @@ fn multiply_tile(level: Level, a: &[f64], b: &[f64], k: usize, c: &mut [f64], si
     tile(level, a, b, k, c, side);
 }
 
-/// Rows of `c` whose sums are in registers at the same time.
+/// Rows of `c` whose sums are kept in registers at the same time.
 const ROWS: usize = 4;
 
 versions! {
@@ -288,7 +280,7 @@ versions! {
     }
 }
 
-/// Some rows of a tile, from `first` on, for `W` panels.
+/// Some rows of a tile, starting with `first`, for `W` panels.
 #[inline(always)]
 fn rows_of_tile<const W: usize>(a: &[f64], first: usize, b: &[f64], k: usize, c: &mut [f64], side: usize) {
     let a = &a.as_chunks::<LANES>().0[..k];
@@ -296,7 +288,7 @@ fn rows_of_tile<const W: usize>(a: &[f64], first: usize, b: &[f64], k: usize, c:
     let panels: [&[[f64; LANES]]; W] = std::array::from_fn(|w| &b[w * k..(w + 1) * k]);
     let mut sums = [[[0.0f64; LANES]; W]; ROWS];
     for r in 0..k {
-        // Copies first: then the compiler keeps all sums in registers. More than four rows of three panels would go through memory.
+        // Copies first, so that the compiler keeps all sums in registers. More than four rows of three panels would spill.
         let (x, y): ([_; W], [_; ROWS]) =
             (std::array::from_fn(|w| panels[w][r]), std::array::from_fn(|i| a[r][first + i]));
         for i in 0..ROWS {
@@ -327,7 +319,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
-        fn products_are_those_of_the_definition(n in 0usize..400, p in 0usize..30, seed in 0u64..50) {
+        fn products_match_the_definition(n in 0usize..400, p in 0usize..30, seed in 0u64..50) {
             let (x, y, w) = (numbers(n * p, seed), numbers(n, seed + 1), numbers(n, seed + 2));
             let w: Vec<f64> = w.iter().map(|w| w + 1.0).collect();
             let shift: Vec<f64> = (0..p).map(|j| j as f64 / 10.0).collect();
@@ -383,7 +375,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a tile that lies inside its matrices")]
-    fn a_tile_whose_rows_overflow_the_address_space_is_refused() {
+    fn a_tile_that_overflows_the_address_space_is_rejected() {
         // Seven of these wrap around to almost nothing.
         let side = usize::MAX / 7 + 1;
         assert!(side.wrapping_mul(7) < 8);
@@ -392,7 +384,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "rows of a panel that fit into memory")]
-    fn a_panel_of_more_rows_than_memory_holds_is_refused() {
+    fn a_panel_that_overflows_the_address_space_is_rejected() {
         multiply_tile(Level::detect(), &[0.0; LANES], &[0.0; LANES], usize::MAX / LANES + 2, &mut [0.0; 64], LANES);
     }
 

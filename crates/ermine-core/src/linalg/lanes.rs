@@ -1,17 +1,16 @@
-//! Loops over slices, vectorized, with the same bits on every machine.
+//! Vectorized loops over slices, with the same bits on every machine.
 //!
-//! **Idea.** A floating-point sum depends on its order, so compilers won't reorder it and a plain loop stays scalar.
-//! Here the order is fixed by us: eight lanes side by side, several such groups to hide latency, added up in one fixed
-//! tree at the end, with fused multiply-add throughout. [`versions!`](crate::versions) compiles one such body three times (AVX-512,
-//! AVX2 with FMA, plain) and picks at run time; all three perform the same operations on the same numbers, so they
-//! give the same bits. Without FMA hardware the fused operation is emulated: right, but slow.
+//! **Idea.** A floating-point sum depends on its order, so compilers don't reorder it, and a plain loop stays scalar. Here the order is fixed: eight lanes side by side, several
+//! such groups to hide latency, added in a fixed tree at the end, with fused multiply-add throughout. [`versions!`](crate::versions) compiles each body three times (AVX-512, AVX2
+//! with FMA, portable) and selects at run time; all three perform the same operations in the same order, so they give the same bits. Without FMA hardware the fused operation is
+//! emulated, which is slow.
 
 use crate::versions;
 
-/// Lanes in a group: the `f64`s of one AVX-512 register.
+/// Number of lanes: the `f64`s in one AVX-512 register.
 pub const LANES: usize = 8;
 
-/// A number as it is stored; arithmetic is done in `f64`.
+/// A stored number; arithmetic is done in `f64`.
 pub trait Real: Copy + Send + Sync + Default + 'static {
     /// The number in double precision.
     fn wide(self) -> f64;
@@ -31,13 +30,13 @@ impl Real for f32 {
     }
 }
 
-/// Asks for the memory of a number that will be read soon, and of its neighbors.
+/// Prefetches the cache line of an element.
 #[inline(always)]
 pub fn prefetch<T>(x: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(x) = x.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the place is that of a value of the slice, and asking for it changes nothing.
+        // SAFETY: the address is inside the slice, and prefetching has no side effects.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -50,7 +49,7 @@ pub fn fold(v: [f64; LANES]) -> f64 {
     ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]))
 }
 
-/// [`dot`] for use inside of functions that are compiled for each instruction set themselves.
+/// [`dot`] for use in functions that are compiled per instruction set themselves.
 #[inline(always)]
 pub fn dot_body<T: Real>(x: &[T], w: &[f64]) -> f64 {
     let n = x.len().min(w.len());
@@ -79,7 +78,7 @@ pub fn dot_body<T: Real>(x: &[T], w: &[f64]) -> f64 {
 }
 
 versions! {
-    /// `sum_i x_i w_i`, over the shorter length.
+    /// `sum_i x_i w_i` over the shorter length.
     pub fn dot<T: Real>(x: &[T], w: &[f64]) -> f64 {
         dot_body(x, w)
     }
@@ -125,7 +124,7 @@ versions! {
         dot_body(x, x)
     }
 
-    /// The largest absolute value; 0 for none, NaN where one is NaN.
+    /// The largest absolute value; 0 if empty, NaN if any value is NaN.
     pub fn max_abs(x: &[f64]) -> f64 {
         let mut m = [0.0f64; LANES];
         for group in x.chunks(LANES) {
@@ -145,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn vectorized_sums_give_the_bits_of_their_scalar_twin(x in prop::collection::vec(-1e3f64..1e3, 0..200)) {
+        fn vectorized_sums_have_the_bits_of_a_scalar_loop(x in prop::collection::vec(-1e3f64..1e3, 0..200)) {
             let w: Vec<f64> = x.iter().map(|x| (x * 1.7).sin()).collect();
             prop_assert_eq!(dot(&x, &w).to_bits(), dot_body(&x, &w).to_bits());
             let narrow: Vec<f32> = x.iter().map(|&x| x as f32).collect();
@@ -155,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn rows_are_weighed_and_added_like_a_plain_loop(n in 0usize..11, p in 0usize..20, seed in 0u32..1000) {
+        fn rows_are_weighted_and_added_like_a_plain_loop(n in 0usize..11, p in 0usize..20, seed in 0u32..1000) {
             let x: Vec<f64> = (0..n * (p + 3)).map(|i| ((i as u32).wrapping_mul(2654435761) % 1000 + seed % 7) as f64 / 500.0 - 1.0).collect();
             let c: Vec<f64> = (0..n).map(|r| r as f64 - 3.5).collect();
             let mut g = vec![0.5; p];

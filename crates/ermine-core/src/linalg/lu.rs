@@ -1,5 +1,4 @@
-//! `P A = L U` with row exchanges, for small square systems that are neither symmetric nor large: bases of linear
-//! programs.
+//! LU factorization `P A = L U` with row exchanges, for small nonsymmetric systems such as bases of linear programs.
 //!
 //! **Cost.** `2 p^3 / 3` flops; a solve `2 p^2`.
 //!
@@ -11,21 +10,21 @@ use super::matrix::Matrix;
 /// A factorization.
 #[derive(Debug, Clone)]
 pub struct Lu {
-    /// `L` below the diagonal (its own is 1), `U` on and above it.
+    /// `L` below the diagonal (with unit diagonal), `U` on and above it.
     factors: Matrix,
     /// Row `i` of the factors is row `order[i]` of the matrix.
     order: Vec<usize>,
 }
 
 impl Lu {
-    /// Factors a square matrix; `None` where it is singular to working precision.
+    /// Factors a square matrix; `None` if it is singular to working precision.
     pub fn new(a: &Matrix) -> Option<Lu> {
         let p = a.n_rows();
         let mut factors = a.clone();
         let mut order: Vec<usize> = (0..p).collect();
         let size: Vec<f64> = (0..p).map(|i| super::lanes::max_abs(a.row(i))).collect();
         for k in 0..p {
-            // The pivot that is largest beside the other entries of its own row.
+            // The pivot that is largest relative to the other entries of its row.
             let share = |i: usize, f: &Matrix, order: &[usize]| f[(i, k)].abs() / size[order[i]];
             let best =
                 (k..p).fold(k, |b, i| if share(i, &factors, &order) > share(b, &factors, &order) { i } else { b });

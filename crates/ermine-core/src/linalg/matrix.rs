@@ -1,8 +1,8 @@
-//! Small matrices: what remains of the data once it has been summed up.
+//! Small dense matrices.
 
 use super::lanes;
 
-/// A matrix of `f64`, row-major. Square ones here are symmetric unless said otherwise.
+/// A row-major matrix of `f64`. Square matrices are symmetric unless documented otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     n_rows: usize,
@@ -16,7 +16,7 @@ impl Matrix {
         Matrix { n_rows, n_columns, data: vec![0.0; n_rows * n_columns] }
     }
 
-    /// A matrix from its entries.
+    /// A matrix from a function of row and column.
     pub fn from_fn(n_rows: usize, n_columns: usize, mut entry: impl FnMut(usize, usize) -> f64) -> Self {
         let mut m = Matrix::zeros(n_rows, n_columns);
         for i in 0..n_rows {
@@ -43,23 +43,23 @@ impl Matrix {
         &self.data[i * self.n_columns..(i + 1) * self.n_columns]
     }
 
-    /// Row `i`, to write to.
+    /// Row `i`, mutable.
     #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.n_columns..(i + 1) * self.n_columns]
     }
 
-    /// Rows `i` to the last, and the rows before it.
+    /// Rows `i` to the last, and the rows before it, mutable.
     pub fn split_rows_mut(&mut self, i: usize) -> (&mut [f64], &mut [f64]) {
         self.data.split_at_mut(i * self.n_columns)
     }
 
-    /// All entries by rows.
+    /// All entries, row by row.
     pub fn data(&self) -> &[f64] {
         &self.data
     }
 
-    /// All entries by rows, to write to.
+    /// All entries, row by row, mutable.
     pub fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
     }
@@ -83,7 +83,7 @@ impl Matrix {
         out
     }
 
-    /// Copies the entries above the diagonal to below it.
+    /// Copies the upper triangle to the lower triangle.
     pub fn mirror(&mut self) {
         for i in 0..self.n_rows {
             for j in 0..i.min(self.n_columns) {
@@ -92,7 +92,7 @@ impl Matrix {
         }
     }
 
-    /// The square matrix of the chosen rows and columns.
+    /// The submatrix of the chosen rows and columns.
     pub fn select(&self, chosen: &[usize]) -> Matrix {
         Matrix::from_fn(chosen.len(), chosen.len(), |i, j| self[(chosen[i], chosen[j])])
     }

@@ -1,21 +1,20 @@
-//! Linear algebra for learning: tall data against small square matrices.
+//! Linear algebra for learning: tall data and small square matrices.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`lanes`] | vectorized loops over slices (dot, axpy, exp), the same bits with and without AVX |
-//! | [`dense`] | a table of numbers as it lies in memory, read in blocks of rows |
-//! | `columns` | kernels for tables by columns |
-//! | [`sparse`] | the same where most numbers are zero: by rows and by columns |
-//! | [`design`] | dense or sparse behind one face: `X w`, `X' r`, `X' S X` |
-//! | [`few`] | a block of rows times a few columns, one for each class |
-//! | [`gram`] | the blocked kernel for `X' S X`, where most of the time of linear models is spent |
+//! | [`lanes`] | vectorized loops over slices (dot, axpy, exp) with the same bits on every machine |
+//! | [`dense`] | a dense table in any memory layout, read in blocks of rows |
+//! | `columns` | kernels for column-major tables |
+//! | [`sparse`] | a sparse table, by rows and by columns |
+//! | [`design`] | dense or sparse behind one interface: `X w`, `X' r`, `X' S X` |
+//! | [`few`] | products with a few columns, one per class |
+//! | [`gram`] | the blocked kernel for `X' S X`, the hot loop of linear models |
 //! | [`matrix`] | small matrices |
 //! | [`cholesky`] | `A = L L'` with a condition estimate |
-//! | [`lu`] | `P A = L U` for small systems without symmetry |
+//! | [`lu`] | `P A = L U` for small nonsymmetric systems |
 //!
-//! **Determinism.** Rows are cut into chunks whose bounds depend on the shape alone and partial sums are added in the
-//! order of the rows, so results don't depend on the number of threads. Every kernel uses fused multiply-add in the
-//! same order whatever the width of the registers.
+//! **Determinism.** Rows are divided into chunks whose bounds depend only on the shape, and partial sums are added in row order, so results don't depend on the number of
+//! threads. Every kernel uses fused multiply-add in the same order, whatever the width of the registers.
 
 pub mod cholesky;
 mod columns;
@@ -38,8 +37,8 @@ pub use sparse::Sparse;
 
 use std::ops::Range;
 
-/// Cuts `n` rows into at most `most` chunks of at least `least` rows each (the last may be shorter); bounds are
-/// multiples of 128. Depends on nothing but its arguments, so that sums over chunks don't depend on threads.
+/// Divides `n` rows into at most `most` chunks of at least `least` rows each (the last may be shorter); bounds are multiples of 128. Depends only on its arguments, so sums over
+/// chunks don't depend on the number of threads.
 pub fn chunks(n: usize, most: usize, least: usize) -> Vec<Range<usize>> {
     let step = n.div_ceil(most.max(1)).max(least).max(1).next_multiple_of(128);
     (0..n.div_ceil(step)).map(|c| c * step..((c + 1) * step).min(n)).collect()

@@ -1,6 +1,6 @@
-//! A table of numbers of which most are zero: the others by rows, and by columns where a solver asks for them.
+//! A sparse table: nonzero numbers by rows, and by columns if a solver needs them.
 //!
-//! Loops over places don't vectorize, so they are compiled once, for every machine; a fused multiply-add would be a call there. They multiply and add.
+//! Loops over indices don't vectorize, so they are compiled once; they use separate multiplications and additions, because a fused multiply-add would be a function call.
 
 use super::dense::{BLOCK, add_in_order};
 use super::gram::{Gram, chunks_for};
@@ -10,7 +10,7 @@ use crate::parallel;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Lines (rows or columns) of a sparse table: line `i` holds `indices[starts[i]..starts[i + 1]]` and their values.
+/// Rows or columns of a sparse table: line `i` has `indices[starts[i]..starts[i + 1]]` and their values.
 #[derive(Debug, Clone)]
 pub struct SparseLines<'a> {
     starts: Cow<'a, [usize]>,
@@ -19,7 +19,7 @@ pub struct SparseLines<'a> {
 }
 
 impl SparseLines<'_> {
-    /// The places and values of line `i` that are not zero.
+    /// Indices and values of the nonzero entries of line `i`.
     #[inline(always)]
     pub fn line(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.starts[i]..self.starts[i + 1];
@@ -36,7 +36,7 @@ impl SparseLines<'_> {
         self.len() == 0
     }
 
-    /// The same numbers by lines of the other kind, of which there are `n_lines`.
+    /// The transpose, with `n_lines` lines.
     pub fn transposed(&self, n_lines: usize) -> SparseLines<'static> {
         let mut starts = vec![0usize; n_lines + 1];
         self.indices.iter().for_each(|&j| starts[j as usize + 1] += 1);
@@ -95,7 +95,7 @@ impl<'a> Sparse<'a> {
         Ok(Sparse { n_columns, rows })
     }
 
-    /// The same for rows that are known to be right, because they were just made so: nothing is looked at.
+    /// The same without checks, for rows that are known to be valid.
     pub(crate) fn of_known_rows(starts: &'a [usize], indices: &'a [u32], values: &'a [f64], n_columns: usize) -> Self {
         debug_assert!(Sparse::from_rows(starts, indices, values, n_columns).is_ok());
         Sparse {
@@ -114,7 +114,7 @@ impl<'a> Sparse<'a> {
         self.n_columns
     }
 
-    /// How many numbers are held.
+    /// Number of stored values.
     pub fn n_values(&self) -> usize {
         self.rows.values.len()
     }
@@ -192,7 +192,7 @@ impl<'a> Sparse<'a> {
         Matrix::from_fn(left.len(), right.len(), |i, j| rows[i][j])
     }
 
-    /// The sum of `v_i v_i'`, `v_i = [s_i x_i, e_i]`; see [`Gram::of`]. A row costs the square of the numbers it holds.
+    /// The sum of `v_i v_i'`, `v_i = [s_i x_i, e_i]`; see [`Gram::of`]. The cost per row is the square of its number of entries.
     pub fn gram(&self, extras: usize, weigh: impl Fn(Range<usize>, &mut [f64], &mut [f64]) -> f64 + Sync) -> Gram {
         let (p, width) = (self.n_columns, self.n_columns + extras);
         let sum = |rows: Range<usize>| {
@@ -224,7 +224,7 @@ impl<'a> Sparse<'a> {
         let parts: Vec<Vec<f64>> = parallel::consume(chunks_for(self.n_rows(), width), |_, rows| sum(rows));
         let mut total = add_in_order(parts, width * width + 1);
         let extra = total.pop().unwrap_or(0.0);
-        // Entries land above or below the diagonal, as the places of a row need not ascend.
+        // Entries may be above or below the diagonal, since the indices of a row need not ascend.
         let products = Matrix::from_fn(width, width, |i, j| {
             if i == j { total[i * width + i] } else { total[i * width + j] + total[j * width + i] }
         });
@@ -238,7 +238,7 @@ mod tests {
     use crate::linalg::Dense;
     use proptest::prelude::*;
 
-    /// The numbers of a dense table that are not zero.
+    /// The nonzero entries of a dense table.
     fn sparsify(x: &[f64], n: usize, p: usize) -> Sparse<'static> {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for i in 0..n {
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_indices_are_refused() {
+    fn invalid_indices_are_errors() {
         let make = |starts: &[usize], indices: &[u32]| {
             Sparse::from_rows(starts.to_vec(), indices.to_vec(), vec![1.0; indices.len()], 3)
                 .err()

@@ -6,9 +6,9 @@
 //! | exponential | exp(s) |
 //! | logistic | two classes, s is the log odds of the second: 1 - p and p = 1 / (1 + exp(-s)) |
 //! | softmax | exp(s_k) / sum_j exp(s_j) |
-//! | quantiles | the middle one of s, in order |
-//! | vote | AdaBoost's votes: softmax(2 s), for two classes and one score 1 / (1 + exp(-2 s)); scores that differ by no more than rounding are even |
-//! | certain | there is one class |
+//! | quantiles | the middle element of the sorted s |
+//! | vote | AdaBoost's votes: softmax(2 s), or 1 / (1 + exp(-2 s)) for two classes and one score; scores that differ only by rounding are ties |
+//! | certain | there is only one class |
 
 use super::softmax::softmax_body;
 use crate::model::Output;
@@ -26,24 +26,24 @@ pub enum Link {
     Exponential,
     /// Two classes: the score is the log odds of the second.
     Logistic,
-    /// Several classes: scores are logarithms of probabilities, up to a constant.
+    /// Several classes: scores are log probabilities, up to a constant.
     Softmax,
     /// Several quantiles; the prediction is the middle one.
     Quantiles,
-    /// Votes of AdaBoost: half of the log odds, or of logarithms of probabilities.
+    /// Votes of AdaBoost: half the log odds, or half the log probabilities up to a constant.
     Vote,
-    /// One class, whatever the scores.
+    /// Only one class, whatever the scores.
     Certain,
 }
 
-/// Votes that differ by less than this are even: it is far below any vote, and above what rounding makes of a tie.
+/// Votes that differ by less than this are ties: far smaller than any vote, larger than rounding errors.
 pub const TIE: f64 = 1e-12;
 
-/// Scores on the stack.
+/// Scores that fit on the stack.
 const FEW: usize = 64;
 
 impl Link {
-    /// How many numbers `n_scores` scores become.
+    /// Number of predicted values for `n_scores` scores.
     pub fn width(self, n_scores: usize) -> usize {
         match self {
             Link::Logistic => 2,
@@ -53,7 +53,7 @@ impl Link {
         }
     }
 
-    /// What the numbers mean.
+    /// The meaning of the predicted values.
     pub fn output(self) -> Output {
         match self {
             Link::Identity | Link::Exponential | Link::Quantiles => Output::Values,
@@ -61,15 +61,15 @@ impl Link {
         }
     }
 
-    /// The numbers of a row from its scores.
+    /// Predicted values of a row from its scores.
     #[inline]
     pub fn of_row(self, scores: &[f64], out: &mut [f64]) {
         rows(self, scores, scores.len(), out);
     }
 
-    /// The numbers of all rows from their scores, `k` for each row.
+    /// Predicted values of all rows from their scores, `k` per row.
     pub fn apply(self, scores: Vec<f64>, k: usize) -> Vec<f64> {
-        /// Rows that a thread takes at once.
+        /// Rows per task.
         const ROWS: usize = 4096;
         if self == Link::Identity {
             return scores;
@@ -84,7 +84,7 @@ impl Link {
 }
 
 crate::versions! {
-    /// The numbers of some rows from their scores, `k` for each row.
+    /// Predicted values of some rows from their scores, `k` per row.
     fn rows(link: Link, scores: &[f64], k: usize, out: &mut [f64]) {
         let k = k.max(1);
         match link {

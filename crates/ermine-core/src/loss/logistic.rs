@@ -3,7 +3,7 @@
 use super::{Link, Loss};
 use crate::simd::exp::{exp, ln_1p_unit, sigmoid, softplus};
 
-/// Shares of classes are kept this far from 0 and 1 where a constant is fitted.
+/// Minimum distance of class shares from 0 and 1 when fitting a constant.
 pub(super) const LEAST_SHARE: f64 = 1e-9;
 
 /// `ln(1 + exp(-y z))`.
@@ -49,7 +49,7 @@ impl Loss for Logistic {
         Link::Logistic
     }
 
-    /// The log-odds of the share of class +1, which is kept away from 0 and 1.
+    /// The log odds of the share of class +1, which is kept away from 0 and 1.
     fn best_constant(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let positive: f64 = (0..y.len()).filter(|&i| y[i] > 0.0).map(weight).sum();
@@ -58,7 +58,7 @@ impl Loss for Logistic {
         (p / (1.0 - p)).ln()
     }
 
-    /// From one exponential.
+    /// With a single exponential.
     #[inline(always)]
     fn terms(&self, z: f64, y: f64) -> [f64; 3] {
         let m = y * z;

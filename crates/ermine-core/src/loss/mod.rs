@@ -1,5 +1,4 @@
-//! Losses: the cost `l(z, y)` of a score `z` (a margin or a raw prediction) when the target is `y`. One file for each; boosting, linear models, early stopping and certificates use
-//! the same definitions.
+//! Losses: the cost `l(z, y)` of a score `z` (a margin or a raw prediction) for a target `y`. Boosting, linear models, early stopping and certificates use the same definitions.
 //!
 //! | loss | `l(z, y)` | target | smooth |
 //! |---|---|---|---|
@@ -65,29 +64,29 @@ pub trait Loss: Copy + Send + Sync {
     /// `l(z, y)`.
     fn value(&self, z: f64, y: f64) -> f64;
 
-    /// `dl/dz`; where the loss has a kink, one of its subgradients.
+    /// `dl/dz`; at a kink, a subgradient.
     fn gradient(&self, z: f64, y: f64) -> f64;
 
-    /// `d2l/dz2`; 0 on straight pieces, from the right at kinks.
+    /// `d2l/dz2`; 0 on linear pieces, the right derivative at kinks.
     fn curvature(&self, z: f64, y: f64) -> f64;
 
-    /// Value, gradient and curvature; a loss overrides it where they share work.
+    /// Value, gradient and curvature; overridden by losses that can share work.
     #[inline(always)]
     fn terms(&self, z: f64, y: f64) -> [f64; 3] {
         [self.value(z, y), self.gradient(z, y), self.curvature(z, y)]
     }
 
-    /// The conjugate `sup_z (a z - l(z, y))`: infinite where the supremum is, or is not known. Then there is no lower bound.
+    /// The conjugate `sup_z (a z - l(z, y))`: infinite if the supremum is infinite or unknown; then there is no lower bound.
     fn conjugate(&self, _a: f64, _y: f64) -> f64 {
         f64::INFINITY
     }
 
-    /// The largest curvature, where it is bounded and the gradient has no jumps.
+    /// The largest curvature, if it is bounded and the gradient is continuous.
     fn smoothness(&self) -> Option<f64> {
         None
     }
 
-    /// Whether the loss has straight pieces, where Newton's method has no curvature to divide by: boosting takes 1 instead.
+    /// Whether the loss has linear pieces, where Newton's method has no curvature to divide by: boosting uses 1 instead.
     fn has_straight_pieces(&self) -> bool {
         false
     }
@@ -97,7 +96,7 @@ pub trait Loss: Copy + Send + Sync {
         false
     }
 
-    /// How a score becomes a prediction.
+    /// How scores become predictions.
     fn link(&self) -> Link {
         Link::Identity
     }
@@ -107,17 +106,17 @@ pub trait Loss: Copy + Send + Sync {
         TargetRange::Any
     }
 
-    /// The score that minimizes the weighted sum of the losses of these targets, if it is the same for all of them.
+    /// The constant score that minimizes the weighted sum of losses.
     fn best_constant(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
         minimize_constant(self, y, weights)
     }
 
-    /// The level of the quantile of the targets that is the best constant, for losses that estimate a quantile.
+    /// The level of the quantile that is the best constant, for losses that estimate a quantile.
     fn quantile(&self) -> Option<f64> {
         None
     }
 
-    /// The best change of the score of some rows at once where Newton's step is `newton`, if it is known in closed form.
+    /// The optimal common change of the scores of some rows, given the Newton step, if it has a closed form.
     fn exact_step(&self, _newton: f64) -> Option<f64> {
         None
     }
@@ -127,7 +126,7 @@ pub trait Loss: Copy + Send + Sync {
         evaluate(*self, z, y, value, gradient, curvature);
     }
 
-    /// Gradient and curvature of a block of scores in single precision, as boosting takes them: the curvature is 1 for losses with straight pieces.
+    /// Gradient and curvature of a block of scores in single precision, for boosting: the curvature is 1 for losses with linear pieces.
     fn derivatives(&self, z: &[f64], y: &[f64], gradient: &mut [f32], curvature: &mut [f32]) {
         derivatives(*self, z, y, gradient, curvature);
         if self.has_straight_pieces() {
@@ -135,7 +134,7 @@ pub trait Loss: Copy + Send + Sync {
         }
     }
 
-    /// The weighted sum of the losses of a block of scores, added up in order.
+    /// The weighted sum of the losses of a block of scores, added in order.
     fn weighted_sum(&self, z: &[f64], y: &[f64], weights: Option<&[f64]>) -> f64 {
         weighted_sum(*self, z, y, weights)
     }
@@ -160,7 +159,7 @@ crate::versions! {
     }
 
     fn weighted_sum<L: Loss>(loss: L, z: &[f64], y: &[f64], weights: Option<&[f64]>) -> f64 {
-        // A block of values is computed side by side, then added in order.
+        // Values are computed side by side in blocks, then added in order.
         const BLOCK: usize = 64;
         let (mut values, mut sum) = ([0.0; BLOCK], 0.0);
         for (start, (z, y)) in (0..).step_by(BLOCK).zip(z.chunks(BLOCK).zip(y.chunks(BLOCK))) {
@@ -214,10 +213,10 @@ fn mean(y: &[f64], weights: Option<&[f64]>) -> f64 {
     sum / weights.map_or(y.len() as f64, |w| w.iter().sum())
 }
 
-/// Bisections of an interval: enough for all digits.
+/// Number of bisection steps; enough for full precision.
 const HALVINGS: usize = 80;
 
-/// The best constant of any convex loss, by bisection on the sign of the sum of the gradients.
+/// The best constant of a convex loss, by bisection on the sign of the summed gradient.
 fn minimize_constant<L: Loss>(loss: &L, y: &[f64], weights: Option<&[f64]>) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let slope = |z: f64| y.iter().enumerate().map(|(i, &y)| weight(i) * loss.gradient(z, y)).sum::<f64>();

@@ -8,7 +8,7 @@ use super::Loss;
 /// `max(tau (y - z), (1 - tau)(z - y))`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantile {
-    /// Which quantile, between 0 and 1.
+    /// The level of the quantile, between 0 and 1.
     pub tau: f64,
 }
 
@@ -56,7 +56,7 @@ impl Loss for Quantile {
     }
 }
 
-/// The smallest of some values (with weights) below or at which at least the share `level` of the weight lies; `None` without values.
+/// The smallest value such that at least the share `level` of the weight lies at or below it; `None` if there are no values.
 pub fn weighted_quantile(values: &mut [(f64, f64)], level: f64) -> Option<f64> {
     values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|v| v.1).sum();
@@ -70,7 +70,7 @@ pub fn weighted_quantile(values: &mut [(f64, f64)], level: f64) -> Option<f64> {
     values.last().map(|v| v.0)
 }
 
-/// The quantile of targets; 0 without any.
+/// The quantile of the targets; 0 if there are none.
 pub(super) fn quantile_of(y: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
     let mut values: Vec<(f64, f64)> = y.iter().enumerate().map(|(i, &y)| (y, weights.map_or(1.0, |w| w[i]))).collect();
     weighted_quantile(&mut values, level).unwrap_or(0.0)

@@ -1,13 +1,13 @@
 //! The multinomial logistic loss `ln sum_k exp(z_k) - z_y`: minus the log-likelihood of class `y` when the classes'
 //! log-odds are `z`. Its gradient is `p - e_y` with the probabilities `p = softmax(z)`, its Hessian `diag(p) - p p'`.
 //!
-//! Scores lie row by row ([`softmax`], [`softmax_rows`]), or in one list for each class ([`ClassScores`]).
+//! Scores are stored row by row ([`softmax`], [`softmax_rows`]), or in one list per class ([`ClassScores`]).
 
 use super::logistic::LEAST_SHARE;
 use crate::linalg::lanes::LANES;
 use crate::simd::exp::exp;
 
-/// [`softmax`] for use inside of functions that are compiled for each instruction set themselves.
+/// [`softmax`] for use in functions that are compiled per instruction set themselves.
 #[inline(always)]
 pub(super) fn softmax_body(z: &mut [f64]) -> f64 {
     let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -27,9 +27,9 @@ crate::versions! {
         softmax_body(z)
     }
 
-    /// Rows of `width` margins (a multiple of eight; those beyond the classes are minus infinity) become the probabilities of the classes; `ln sum_k exp(z_k)` of each row goes to `normalisers`.
-    pub fn softmax_rows(z: &mut [f64], width: usize, normalisers: &mut [f64]) {
-        for (row, top) in z.chunks_exact_mut(width).zip(normalisers.iter_mut()) {
+    /// Replaces rows of `width` scores (a multiple of eight, padded with minus infinity) by class probabilities and writes `ln sum_k exp(z_k)` of each row to `normalizers`.
+    pub fn softmax_rows(z: &mut [f64], width: usize, normalizers: &mut [f64]) {
+        for (row, top) in z.chunks_exact_mut(width).zip(normalizers.iter_mut()) {
             let mut tops = [f64::NEG_INFINITY; LANES];
             for group in row.chunks_exact(LANES) {
                 for l in 0..LANES {
@@ -39,9 +39,9 @@ crate::versions! {
             *top = tops.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             row.iter_mut().for_each(|z| *z -= *top);
         }
-        // All rows in one loop: it is long enough to be vectorised well.
+        // All rows in one loop, which vectorizes well.
         z.iter_mut().for_each(|z| *z = exp(*z));
-        for (row, normaliser) in z.chunks_exact_mut(width).zip(normalisers) {
+        for (row, normalizer) in z.chunks_exact_mut(width).zip(normalizers) {
             let mut sums = [0.0; LANES];
             for group in row.chunks_exact(LANES) {
                 for l in 0..LANES {
@@ -51,11 +51,11 @@ crate::versions! {
             let sum: f64 = sums.iter().sum();
             let inverse = 1.0 / sum;
             row.iter_mut().for_each(|p| *p *= inverse);
-            *normaliser += sum.ln();
+            *normalizer += sum.ln();
         }
     }
 
-    /// The largest score of each row, and one over the sum of the exponentials of what the others differ from it.
+    /// The largest score of each row, and the reciprocal of the sum of the exponentials of the differences from it.
     fn normalize(scores: &[&[f64]], top: &mut [f64], inverse: &mut [f64]) {
         top.copy_from_slice(scores[0]);
         for scores in &scores[1..] {
@@ -89,7 +89,7 @@ pub fn value(z: &[f64], y: usize) -> f64 {
     top - z[y] + sum.ln()
 }
 
-/// The scores of some rows, one list for each class; classes in targets are their numbers.
+/// Scores of some rows, one list per class; targets are class codes.
 pub struct ClassScores<'a> {
     scores: &'a [&'a [f64]],
     top: Vec<f64>,
@@ -107,22 +107,22 @@ impl<'a> ClassScores<'a> {
         ClassScores { scores, top, inverse }
     }
 
-    /// Gradient and curvature in the score of a class. The curvature is taken as `K / (K - 1) p (1 - p)`, which bounds the Hessian for scores that sum to a constant
-    /// (Friedman 2001, section 4.6).
+    /// Gradient and curvature with respect to the score of a class. The curvature is `K / (K - 1) p (1 - p)`, which bounds the Hessian for scores that sum to a constant (Friedman
+    /// 2001, section 4.6).
     pub fn derivatives(&self, class: usize, y: &[f64], gradient: &mut [f32], curvature: &mut [f32]) {
         let k = self.scores.len() as f64;
         let norm = (&self.top[..], &self.inverse[..], k / (k - 1.0));
         class_derivatives(class as f64, y, self.scores[class], norm, gradient, curvature);
     }
 
-    /// The weighted sum of the losses, added up in order.
+    /// The weighted sum of the losses, added in order.
     pub fn weighted_sum(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
         let value = |i: usize| self.top[i] - self.inverse[i].ln() - self.scores[y[i] as usize][i];
         (0..self.top.len()).map(|i| weights.map_or(1.0, |w| w[i]) * value(i)).sum()
     }
 }
 
-/// The scores of all classes that minimize the weighted sum of the losses, if they are the same for all rows: the logarithms of the classes' shares, which are kept away from 0.
+/// The constant scores that minimize the weighted sum of losses: the logarithms of the class shares, which are kept away from 0.
 pub fn best_constants(y: &[f64], weights: Option<&[f64]>, n_classes: usize) -> Vec<f64> {
     let mut shares = vec![0.0; n_classes];
     y.iter().enumerate().for_each(|(i, &y)| shares[y as usize] += weights.map_or(1.0, |w| w[i]));
@@ -138,12 +138,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_gradient_is_that_of_finite_differences(z in prop::collection::vec(-20.0f64..20.0, 2..6), which in 0usize..100) {
+        fn the_gradient_matches_finite_differences(z in prop::collection::vec(-20.0f64..20.0, 2..6), which in 0usize..100) {
             let y = which % z.len();
             let mut p = z.clone();
-            let normaliser = softmax(&mut p);
+            let normalizer = softmax(&mut p);
             prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-14);
-            prop_assert!((normaliser - z[y] - value(&z, y)).abs() < 1e-12);
+            prop_assert!((normalizer - z[y] - value(&z, y)).abs() < 1e-12);
             for k in 0..z.len() {
                 let shifted = |h: f64| {
                     let mut z = z.clone();
@@ -157,17 +157,17 @@ mod tests {
         }
 
         #[test]
-        fn many_rows_at_once_are_one_after_the_other(z in prop::collection::vec(-800.0f64..800.0, 0..40), classes in 1usize..12) {
+        fn softmax_rows_equals_softmax_of_each_row(z in prop::collection::vec(-800.0f64..800.0, 0..40), classes in 1usize..12) {
             let (n, width) = (z.len() / classes, classes.next_multiple_of(LANES));
             let mut rows: Vec<f64> = (0..n * width)
                 .map(|i| if i % width < classes { z[i / width * classes + i % width] } else { f64::NEG_INFINITY })
                 .collect();
-            let mut normalisers = vec![0.0; n];
-            softmax_rows(&mut rows, width, &mut normalisers);
+            let mut normalizers = vec![0.0; n];
+            softmax_rows(&mut rows, width, &mut normalizers);
             for i in 0..n {
                 let mut row = z[i * classes..(i + 1) * classes].to_vec();
-                let normaliser = softmax(&mut row);
-                prop_assert!((normaliser - normalisers[i]).abs() <= 1e-12 * normaliser.abs().max(1.0));
+                let normalizer = softmax(&mut row);
+                prop_assert!((normalizer - normalizers[i]).abs() <= 1e-12 * normalizer.abs().max(1.0));
                 for k in 0..width {
                     let truth = row.get(k).copied().unwrap_or(0.0);
                     prop_assert!((rows[i * width + k] - truth).abs() <= 1e-14);
@@ -176,7 +176,7 @@ mod tests {
         }
 
         #[test]
-        fn scores_by_class_give_the_derivatives_and_losses_of_rows(
+        fn scores_by_class_and_by_row_agree(
             z in prop::collection::vec(-20.0f64..20.0, 3..40), weight in 0.1f64..3.0,
         ) {
             let (n, k) = (z.len() / 3, 3);
@@ -200,14 +200,14 @@ mod tests {
         }
 
         #[test]
-        fn two_classes_are_the_logistic_loss(z in -30.0f64..30.0) {
+        fn two_classes_equal_the_logistic_loss(z in -30.0f64..30.0) {
             prop_assert!((value(&[0.0, z], 1) - Logistic.value(z, 1.0)).abs() < 1e-13);
             prop_assert!((value(&[0.0, z], 0) - Logistic.value(z, -1.0)).abs() < 1e-13);
         }
     }
 
     #[test]
-    fn best_constants_are_the_logarithms_of_the_shares() {
+    fn best_constants_are_log_class_shares() {
         let scores = best_constants(&[0.0, 1.0, 1.0, 2.0], Some(&[1.0, 1.0, 2.0, 4.0]), 3);
         assert_eq!(scores, [0.125f64.ln(), 0.375f64.ln(), 0.5f64.ln()]);
     }

@@ -21,7 +21,7 @@ fn check(loss: impl Loss, z: f64, y: f64, other: f64) -> std::result::Result<(),
     }
     let line = loss.value(z, y) + g * (other - z);
     prop_assert!(loss.value(other, y) >= line - 1e-9 * (1.0 + line.abs()), "not above its tangent");
-    // Of the Tweedie loss the conjugate is not known.
+    // The conjugate of the Tweedie loss is not known.
     if loss.conjugate(g, y).is_finite() || loss.name() != "Tweedie loss" {
         let equality = loss.conjugate(g, y) + loss.value(z, y) - g * z;
         prop_assert!(equality.abs() < 1e-7 * size * (1.0 + z.abs()), "conjugate at the gradient: {equality}");
@@ -47,7 +47,7 @@ fn check_curvature(loss: impl Loss, z: f64, y: f64) -> std::result::Result<(), T
     Ok(())
 }
 
-/// Checks that no constant is better than the best constant.
+/// Checks that no other constant is better than the best constant.
 fn check_constant(loss: impl Loss, y: &[f64], weights: &[f64]) -> std::result::Result<(), TestCaseError> {
     let sum = |z: f64| loss.weighted_sum(&vec![z; y.len()], y, Some(weights));
     let plain: f64 = (0..y.len()).map(|i| weights[i] * loss.value(0.3, y[i])).sum();
@@ -62,7 +62,7 @@ fn check_constant(loss: impl Loss, y: &[f64], weights: &[f64]) -> std::result::R
 
 proptest! {
     #[test]
-    fn losses_of_classes_match_differences_and_conjugates(z in -6.0f64..6.0, positive: bool, other in -6.0f64..6.0) {
+    fn classification_losses_match_differences_and_conjugates(z in -6.0f64..6.0, positive: bool, other in -6.0f64..6.0) {
         let y = if positive { 1.0 } else { -1.0 };
         check(Hinge, z, y, other)?;
         check(SquaredHinge, z, y, other)?;
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn losses_of_numbers_match_differences_and_conjugates(z in -6.0f64..6.0, y in -6.0f64..6.0, other in -6.0f64..6.0, tau in 0.05f64..0.95) {
+    fn regression_losses_match_differences_and_conjugates(z in -6.0f64..6.0, y in -6.0f64..6.0, other in -6.0f64..6.0, tau in 0.05f64..0.95) {
         check(Squared, z, y, other)?;
         check(Absolute, z, y, other)?;
         check(Huber { delta: 0.5 + tau }, z, y, other)?;
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn exact_steps_of_logarithms_end_at_the_minimum(
+    fn exact_steps_reach_the_minimum(
         targets in prop::collection::vec(prop_oneof![0.01f64..5.0, 100.0f64..1e3], 1..20), z in -2.0f64..2.0, power in 1.1f64..1.9,
     ) {
         fn check_step(loss: impl Loss, y: &[f64], z: f64) -> std::result::Result<(), TestCaseError> {
@@ -154,14 +154,14 @@ fn poisson_and_gamma_are_the_limits_of_tweedie() {
 }
 
 #[test]
-fn a_target_of_zero_costs_nothing_however_low_the_score() {
+fn a_zero_target_costs_nothing_at_low_scores() {
     let loss = Tweedie { power: 1.5 };
     assert_eq!(loss.terms(-1e6, 0.0), [0.0, 0.0, 0.0]);
 }
 
 #[test]
-fn links_give_the_predictions_that_losses_are_minimized_by() {
-    // Of one score: what is predicted at the best constant is the mean of the targets.
+fn links_map_the_best_constant_to_the_mean() {
+    // The prediction at the best constant is the mean of the targets.
     let (y, signs) = ([0.5, 1.0, 4.5], [1.0, 1.0, -1.0]);
     let predict = |link: Link, z: f64| link.apply(vec![z], 1).pop().unwrap();
     for (link, z) in [(Poisson.link(), Poisson.best_constant(&y, None)), (Gamma.link(), Gamma.best_constant(&y, None))]
@@ -177,7 +177,7 @@ fn links_give_the_predictions_that_losses_are_minimized_by() {
 }
 
 #[test]
-fn conjugates_are_infinite_outside_the_gradients_range() {
+fn conjugates_are_infinite_outside_the_range_of_the_gradient() {
     assert_eq!(Hinge.conjugate(0.5, 1.0), f64::INFINITY);
     assert_eq!(Logistic.conjugate(-1.5, 1.0), f64::INFINITY);
     assert_eq!(Logistic.conjugate(-1.0, 1.0), 0.0);

@@ -1,15 +1,15 @@
-//! The Tweedie loss `e^((2 - p) z) / (2 - p) - y e^((1 - p) z) / (1 - p)`: half the deviance of numbers `y` from 0 on with the mean `e^z` and a variance in proportion to its
-//! power `p` between 1 and 2, up to a constant. Poisson is the limit `p = 1`, Gamma `p = 2`.
+//! The Tweedie loss `e^((2 - p) z) / (2 - p) - y e^((1 - p) z) / (1 - p)`: half the deviance of nonnegative `y` with mean `e^z` and variance proportional to the power `p` of the
+//! mean, 1 < p < 2, up to a constant. Poisson is the limit `p = 1`, Gamma `p = 2`.
 //!
-//! **Steps of logarithms.** Newton's step is a poor guide to losses of `e^z`: where targets are far above the prediction, it goes so far up that the next one overflows. But
-//! the minimum over some rows has a closed form. With A the sum of `y e^((1 - p) z)` and B that of `e^((2 - p) z)`, a change of all scores by w is best at `e^w = A / B`; gradient
-//! and curvature are G = B - A and H = (2 - p) B - (1 - p) A, so that A = H - (2 - p) G and B = H - (1 - p) G. With a penalty lambda added to both, as
-//! rows that are predicted right already, and n = -G / (H + lambda) Newton's step,
+//! **Exact steps.** Newton's step is a poor guide for losses of `e^z`: if targets are far above the prediction, it overshoots so far that the next step overflows. But the minimum
+//! over some rows has a closed form. With A the sum of `y e^((1 - p) z)` and B the sum of `e^((2 - p) z)`, the best common change w of the scores satisfies `e^w = A / B`. Gradient
+//! and curvature are G = B - A and H = (2 - p) B - (1 - p) A, so A = H - (2 - p) G and B = H - (1 - p) G. With a penalty lambda added to both, and Newton's step
+//! n = -G / (H + lambda),
 //!
 //! ```text
 //! w = ln((1 + (2 - p) n) / (1 + (1 - p) n))
 //! ```
-//! which is n up to second order, rises with n (so that predictions stay monotone) and never raises the loss.
+//! which equals n to second order, increases with n (so predictions stay monotone) and never increases the loss.
 
 use super::{Link, Loss, TargetRange, mean};
 use crate::simd::exp::exp;
@@ -17,7 +17,7 @@ use crate::simd::exp::exp;
 /// The Tweedie loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tweedie {
-    /// The power of the mean that the variance follows; between 1 and 2.
+    /// The power of the mean that the variance is proportional to; between 1 and 2.
     pub power: f64,
 }
 
@@ -70,16 +70,16 @@ impl Loss for Tweedie {
     }
 }
 
-/// The largest change of the logarithm of a prediction: rows whose targets are all zero have no minimum.
+/// Largest change of the log prediction; if all targets are zero, there is no minimum.
 pub(super) const LARGEST_STEP: f64 = 10.0;
 
-/// The best change of a logarithm where Newton's step is `newton`, for the variance power p.
+/// The best change of the log prediction, given Newton's step, for variance power p.
 pub(super) fn log_step(p: f64, newton: f64) -> f64 {
     let (above, below) = (1.0 + (2.0 - p) * newton, 1.0 + (1.0 - p) * newton);
     (above.max(0.0).ln() - below.max(0.0).ln()).clamp(-LARGEST_STEP, LARGEST_STEP)
 }
 
-/// The logarithm of the mean, kept away from that of zero.
+/// The logarithm of the mean, bounded from below.
 pub(super) fn log_mean(y: &[f64], weights: Option<&[f64]>) -> f64 {
     mean(y, weights).max(1e-9).ln()
 }

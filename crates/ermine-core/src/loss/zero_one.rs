@@ -1,5 +1,4 @@
-//! The 0-1 loss: 1 for a wrong sign. What one would like to minimise, and can't by descent: it is neither convex nor
-//! continuous. Used in reports beside the surrogates that bound it.
+//! The 0-1 loss: 1 for a wrong sign. It is neither convex nor continuous, so it can't be minimized by descent. Reported together with the surrogate losses that bound it.
 
 /// `1` if `y z <= 0`, else `0`.
 #[derive(Debug, Clone, Copy, PartialEq)]

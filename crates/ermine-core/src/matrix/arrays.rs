@@ -5,18 +5,18 @@ use crate::error::{Error, Result};
 use crate::table::{Buffer, Column, Table};
 use std::sync::Arc;
 
-/// A type of target values. It decides the task: floating-point numbers are learned by regression; strings, integers and truth values by
-/// classification. To predict integers as numbers, convert them to `f64`.
+/// A type of target values, which determines the task: regression for floating-point numbers; classification for strings, integers and booleans. To predict integers as numbers,
+/// convert them to `f64`.
 ///
 /// Classes are in ascending order: strings by their bytes, integers by their value, `false` before `true`.
 pub trait TargetValue: Sized + private::Sealed {
-    /// The target that these values make, and the task.
+    /// The target and the task.
     #[doc(hidden)]
     fn target(values: &[Self]) -> (Target, Task);
 }
 
 mod private {
-    /// Keeps [`TargetValue`](super::TargetValue) closed, so that a type of values can be added later.
+    /// Seals [`TargetValue`](super::TargetValue), so that types can be added later.
     pub trait Sealed {}
 }
 
@@ -64,8 +64,8 @@ fn classes<Y: Ord + ToString>(values: &[Y]) -> Target {
 }
 
 impl Dataset {
-    /// A data set from rows of numbers and one target value for each row. The features are named `x0`, `x1`, ...; NaN is a missing value. The type of
-    /// the target values decides the task, see [`TargetValue`].
+    /// A data set from numeric rows and one target value per row. The features are named `x0`, `x1`, ...; NaN is a missing value. The type of the target values determines the task, see
+    /// [`TargetValue`].
     pub fn from_rows<R: AsRef<[f64]>, Y: TargetValue>(rows: &[R], target: &[Y]) -> Result<Dataset> {
         let n_columns = rows.first().map_or(0, |row| row.as_ref().len());
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.as_ref().len() != n_columns) {
@@ -77,14 +77,14 @@ impl Dataset {
         from_columns(columns, rows.len(), target)
     }
 
-    /// A data set from columns and one target value for each row. The type of the target values decides the task, see [`TargetValue`].
+    /// A data set from columns and one target value per row. The type of the target values determines the task, see [`TargetValue`].
     pub fn from_columns<Y: TargetValue>(columns: Vec<Column>, target: &[Y]) -> Result<Dataset> {
         let n_rows = columns.first().map_or(0, Column::len);
         from_columns(columns, n_rows, target)
     }
 
-    /// A data set from a row-major array of numbers with `n_columns` columns and one target value for each row. A shared array (`Arc<[f64]>`, `Arc<Vec<f64>>`,
-    /// [`Buffer::shared`]) or a `Vec` is used as it is, without a copy.
+    /// A data set from a row-major array with `n_columns` columns and one target value per row. A shared array (`Arc<[f64]>`, `Arc<Vec<f64>>`, [`Buffer::shared`]) or a `Vec` is used
+    /// without a copy.
     pub fn from_row_major<Y: TargetValue>(
         values: impl Into<Buffer<f64>>,
         n_columns: usize,
@@ -100,8 +100,8 @@ impl Dataset {
         from_columns(columns, n / n_columns, target)
     }
 
-    /// A data set from a two-dimensional array of numbers and a one-dimensional array of target values. The numbers are copied, column by column; see
-    /// [`from_row_major`](Dataset::from_row_major) for input without a copy.
+    /// A data set from a two-dimensional array and a one-dimensional array of target values. The numbers are copied, column by column; use
+    /// [`from_row_major`](Dataset::from_row_major) to avoid the copy.
     #[cfg(feature = "ndarray")]
     pub fn from_ndarray<A, Y>(
         features: ndarray::ArrayView2<'_, A>,
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_type_of_the_target_decides_the_task() {
+    fn the_target_type_determines_the_task() {
         let rows = [[1.0, 2.0], [3.0, f64::NAN], [5.0, 6.0]];
         let data = Dataset::from_rows(&rows, &[0.5, 1.5, 2.5]).unwrap();
         assert_eq!((data.task(), data.features().n_columns()), (Task::Regression, 2));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_differ_are_an_error() {
+    fn different_lengths_are_errors() {
         let error = |rows: &[Vec<f64>], y: &[f64]| Dataset::from_rows(rows, y).unwrap_err().to_string();
         assert_eq!(error(&[vec![1.0], vec![1.0, 2.0]], &[1.0, 2.0]), "row 1 has 2 values, but row 0 has 1");
         assert_eq!(error(&[vec![1.0], vec![2.0]], &[1.0]), "the features have 2 rows, but the target has 1");

@@ -1,13 +1,13 @@
-//! Every value as the number of its bin: what histogram methods compute on.
+//! Binned values, for histogram-based methods.
 //!
-//! **Idea.** A column's values are cut into at most `max_bins` bins of about equal count (or weight, where rows have weights); a value is then one or two bytes. Where a
-//! column has no more distinct values than bins, each value gets its own bin and nothing is lost. Categories are their own bins.
+//! **Idea.** The values of a column are divided into at most `max_bins` bins of about equal count (or weight), so that a value takes one or two bytes. If a column has no more
+//! distinct values than bins, each value gets its own bin and nothing is lost. Each category is a bin.
 //!
-//! **Formula.** A number x is in bin b = #{cuts c : x > c}: the first bin holds x <= cuts\[0\]. Missing values have a bin of their own, after
-//! all others. A cut lies half-way between two neighbouring values that occur.
+//! **Formula.** A number x is in bin b = #{cuts c : x > c}: the first bin contains x <= cuts\[0\]. Missing values have their own bin, the last one. A cut lies half-way between two
+//! consecutive values that occur.
 //!
-//! **Cost.** Cuts come from at most 200,000 rows, one drawn from each of as many equal stretches of rows; coding is a
-//! binary search for each value. 1 byte for each value up to 255 bins, 2 bytes above.
+//! **Cost.** Cuts are computed from at most 200,000 rows, one sampled from each of as many equal ranges of rows; binning is a binary search per value. 1 byte per value up to 255
+//! bins, 2 bytes above.
 
 use super::features::Features;
 use super::order;
@@ -17,46 +17,46 @@ use crate::table::{Column, MISSING, Values};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-/// Rows that cuts are made from, at most.
+/// Maximum number of rows that cuts are computed from.
 pub const SAMPLE_ROWS: usize = 200_000;
 
-/// Most bins a column may have: codes are 16 bits wide and one is for missing values.
+/// Maximum number of bins of a column: codes have 16 bits, and one code is for missing values.
 pub const MAX_BINS: usize = u16::MAX as usize;
 
-/// How each column is cut. Part of a model that was trained on bins.
+/// The bins of each column. Part of a model that was trained on bins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bins {
-    /// The cut of each column.
+    /// The bins of each column.
     pub columns: Vec<Cuts>,
 }
 
-/// How one column is cut.
+/// The bins of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cuts {
-    /// Ascending bounds between the bins of a number.
+    /// Ascending bounds between the bins of a numeric column.
     Numbers(Vec<f64>),
-    /// The bin of each category code. Where there are more categories than bins, the rarest share the last one.
+    /// The bin of each category code. If there are more categories than bins, the rarest share the last one.
     Categories(Vec<u16>),
 }
 
-/// Bin numbers of all values.
+/// Binned values of all columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Binned {
-    /// One list of codes for each column.
+    /// Binned values of each column.
     pub columns: Vec<BinnedColumn>,
 }
 
-/// Bin numbers of one column. The code of a missing value is [`n_bins`](BinnedColumn::n_bins).
+/// Binned values of one column. The code of a missing value is [`n_bins`](BinnedColumn::n_bins).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinnedColumn {
-    /// A bin for each row.
+    /// The bin of each row.
     pub codes: Codes,
-    /// How many bins, without that of missing values.
+    /// Number of bins, not counting missing values.
     pub n_bins: usize,
 }
 
-/// Bin numbers, as narrow as they can be.
+/// Bin codes in the smallest sufficient type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Codes {
     /// One byte each.
@@ -76,7 +76,7 @@ impl Codes {
 }
 
 impl Cuts {
-    /// How many bins, without that of missing values.
+    /// Number of bins, not counting missing values.
     pub fn n_bins(&self) -> usize {
         match self {
             Cuts::Numbers(cuts) => cuts.len() + 1,
@@ -84,7 +84,7 @@ impl Cuts {
         }
     }
 
-    /// The bin of a value given as a number (a category as its code); NaN and unknown categories are missing.
+    /// The bin of a number or category code; NaN and unknown categories are missing.
     pub fn bin(&self, x: f64) -> usize {
         match self {
             _ if x.is_nan() => self.n_bins(),
@@ -95,15 +95,15 @@ impl Cuts {
 }
 
 impl Bins {
-    /// Chooses cuts so that each column has at most `max_bins` bins ([`MAX_BINS`] at most).
+    /// Computes at most `max_bins` bins per column (at most [`MAX_BINS`]).
     pub fn fit(features: &Features, max_bins: usize) -> Bins {
         Bins::fit_weighted(features, None, max_bins)
     }
 
-    /// The same where rows count by their weights: a row of weight 3 is three rows.
+    /// The same with sample weights: a row of weight 3 counts as three rows.
     pub fn fit_weighted(features: &Features, weight: Option<&[f64]>, max_bins: usize) -> Bins {
         let max_bins = max_bins.clamp(2, MAX_BINS);
-        // Weights that are all the same say nothing.
+        // Equal weights have no effect.
         let weight = weight.filter(|w| w.iter().any(|x| *x != w[0]));
         let sampled = sample_rows(features);
         let sample: Vec<u32> = sampled.iter().map(|&row| features.table_row(row as usize) as u32).collect();
@@ -120,7 +120,7 @@ impl Bins {
         Bins { columns: parallel::map_items(&groups, |columns| group(columns)).into_iter().flatten().collect() }
     }
 
-    /// The bins of all values.
+    /// Bins all values.
     pub fn code(&self, features: &Features) -> Binned {
         let columns = features.columns();
         let code = |j: usize| {
@@ -138,10 +138,10 @@ impl Bins {
     }
 }
 
-/// Neighbouring columns that are read together: in a table that lies row by row they share cache lines.
+/// Neighboring columns that are read together, since they share cache lines in a row-major table.
 const COLUMNS: usize = 8;
 
-/// The values of some columns in some rows; nothing for nominal columns.
+/// The values of some columns in some rows; empty for nominal columns.
 fn gather(columns: &[Column], rows: &[u32]) -> Vec<Vec<f64>> {
     const STRIP: usize = 256;
     let mut values = vec![Vec::with_capacity(rows.len()); columns.len()];
@@ -156,7 +156,7 @@ fn gather(columns: &[Column], rows: &[u32]) -> Vec<Vec<f64>> {
     values
 }
 
-/// Sorts numbers, none of them NaN: digit by digit where there are many.
+/// Sorts numbers without NaN; by radix if there are many.
 fn sort(values: &mut [f64]) {
     const BITS: u32 = 11;
     if values.len() < 1 << BITS {
@@ -182,7 +182,7 @@ fn sort(values: &mut [f64]) {
     values.iter_mut().zip(&keys).for_each(|(x, &key)| *x = order::number(key));
 }
 
-/// Rows to make cuts from: all, or one from each of [`SAMPLE_ROWS`] stretches of equal length.
+/// The rows that cuts are computed from: all, or one from each of [`SAMPLE_ROWS`] ranges of equal length.
 fn sample_rows(features: &Features) -> Vec<u32> {
     let n = features.n_rows();
     let m = n.min(SAMPLE_ROWS);
@@ -192,8 +192,7 @@ fn sample_rows(features: &Features) -> Vec<u32> {
     (0..m).map(draw).map(|row| row as u32).collect()
 }
 
-/// Cuts between values: one after each distinct value if there are few, else at about equal counts. A value that fills a
-/// bin by itself gets one by itself, and the others share the bins that are left.
+/// Cuts between values: after each distinct value if there are few, otherwise at about equal counts. A value frequent enough to fill a bin gets its own bin.
 fn number_cuts(mut values: Vec<f64>, max_bins: usize) -> Vec<f64> {
     values.retain(|x| !x.is_nan());
     values.iter_mut().for_each(|x| *x += 0.0);
@@ -202,23 +201,23 @@ fn number_cuts(mut values: Vec<f64>, max_bins: usize) -> Vec<f64> {
     cuts_between(&distinct, max_bins)
 }
 
-/// The same for values with weights.
+/// The same for weighted values.
 fn weighted_cuts(values: &[f64], weight: &[f64], max_bins: usize) -> Vec<f64> {
     let mut pairs: Vec<(f64, f64)> =
         values.iter().zip(weight).filter(|(x, _)| !x.is_nan()).map(|(x, w)| (x + 0.0, *w)).collect();
-    // By value, then by weight: equal values add up in the same order wherever their rows stand.
+    // By value, then by weight, so that equal values are added in the same order whatever the row order.
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let together = |run: &[(f64, f64)]| (run[0].0, run.iter().map(|pair| pair.1).sum());
     let distinct: Vec<(f64, f64)> = pairs.chunk_by(|a, b| a.0 == b.0).map(together).collect();
     cuts_between(&distinct, max_bins)
 }
 
-/// The cuts between ascending values, each with what it weighs.
+/// The cuts between ascending distinct values with their weights.
 fn cuts_between(distinct: &[(f64, f64)], max_bins: usize) -> Vec<f64> {
     let mut cuts = Vec::new();
     let (mut left, mut filled) = (distinct.iter().map(|(_, weight)| weight).sum::<f64>(), 0.0);
     let all_fit = distinct.len() <= max_bins;
-    // Whole rows are halved to whole rows, whether they are counted or weighed.
+    // Integer weights are treated like counts.
     let whole = distinct.iter().all(|(_, weight)| weight.fract() == 0.0);
     let half = |weight: f64| if whole { (weight / 2.0).floor() } else { weight / 2.0 };
     for pair in distinct.windows(2) {
@@ -235,13 +234,13 @@ fn cuts_between(distinct: &[(f64, f64)], max_bins: usize) -> Vec<f64> {
     cuts
 }
 
-/// A number c with `low <= c < high`, half-way where rounding allows.
+/// A number c with `low <= c < high`, half-way if rounding allows.
 pub fn between(low: f64, high: f64) -> f64 {
     let middle = low / 2.0 + high / 2.0;
     if low <= middle && middle < high { middle } else { low }
 }
 
-/// Each category its own bin, or the most frequent ones, with the others sharing the last bin.
+/// The bins of categories: one each, or the rarest share the last bin.
 pub(super) fn category_bins(
     column: &Column,
     rows: Option<&[u32]>,
@@ -277,7 +276,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bins_keep_the_order_and_lose_nothing_when_values_are_few(
+        fn bins_are_ordered_and_exact_for_few_values(
             values in prop::collection::vec(prop_oneof![(-4i32..4).prop_map(f64::from), any::<f64>(), Just(f64::NAN)], 1..300),
             max_bins in 2usize..300,
         ) {
@@ -303,7 +302,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn many_numbers_are_sorted_as_few_are(seed: u64, single: bool) {
+        fn radix_sort_equals_comparison_sort(seed: u64, single: bool) {
             let mut rng = rng::stream(seed, &[]);
             let mut values: Vec<f64> = (0..5000).map(|_| {
                 let x = f64::from_bits(rng.random());
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frequent_value_does_not_starve_the_others_of_bins() {
+    fn a_frequent_value_leaves_bins_for_the_others() {
         let values: Vec<f64> = (0..10_000).map(|i| if i % 10 == 0 { f64::from(i) } else { 0.0 }).collect();
         let data = features(Column::numeric("x", values));
         assert!(Bins::fit(&data, 64).columns[0].n_bins() >= 60);
@@ -345,6 +344,6 @@ mod tests {
         assert_eq!(bins.columns[0].bin(5000.0), 10);
         let binned = bins.code(&data);
         let first: Vec<usize> = (0..3).map(|row| binned.columns[0].codes.get(row)).collect();
-        assert_eq!(first, [0, 1, 2], "the three frequent ones have bins of their own");
+        assert_eq!(first, [0, 1, 2], "the three frequent ones have their own bins");
     }
 }

@@ -1,4 +1,4 @@
-//! [`Dataset`]: features together with what is to be learned from them, and the roles that columns play.
+//! [`Dataset`]: features, target, weights and query groups.
 
 use super::features::Features;
 use super::labels;
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// What is to be learned.
+/// Learning task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// One class out of several.
+    /// Predict one of several classes.
     Classification,
-    /// A number, or several.
+    /// Predict one or more numbers.
     Regression,
-    /// An order of the rows within each query.
+    /// Rank the rows of each query.
     Ranking,
-    /// None, one or several of some labels.
+    /// Predict a set of labels.
     Multilabel,
 }
 
 impl Task {
-    /// All of them.
+    /// All tasks.
     pub const ALL: [Task; 4] = [Task::Classification, Task::Regression, Task::Ranking, Task::Multilabel];
 
-    /// The word for it in messages and on the command line.
+    /// The name in messages and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Task::Classification => "classification",
@@ -45,21 +45,21 @@ impl fmt::Display for Task {
     }
 }
 
-/// The answers that belong to the rows.
+/// Target values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
-    /// A class for each row.
+    /// A class per row.
     Classes {
         /// Codes into `labels`.
         codes: Vec<u32>,
-        /// The names of the classes, by code. Classes that no row has may be among them.
+        /// Class names by code. Classes without rows are allowed.
         labels: Arc<[String]>,
     },
-    /// Numbers for each row, row by row; of labels 1 for each that the row has, and 0 for the others.
+    /// Numbers per row, row by row; for multilabel targets, 1 for each label of the row and 0 for the others.
     Values {
         /// `n_rows * n_outputs` numbers.
         values: Vec<f64>,
-        /// How many for each row.
+        /// Number of values per row.
         n_outputs: usize,
     },
 }
@@ -87,29 +87,29 @@ impl Target {
     }
 }
 
-/// Which columns play which role. All others are features.
+/// Roles of columns. All other columns are features.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
-    /// What is to be learned.
+    /// Target columns.
     pub target: Vec<String>,
-    /// How much each row counts.
+    /// Column with sample weights.
     pub weight: Option<String>,
-    /// Which query a row belongs to, for ranking.
+    /// Column with query groups, for ranking.
     pub group: Option<String>,
-    /// Where the scores of a row start, for learners that add to scores: a column for each score.
+    /// Columns with initial scores, one per score.
     pub init_score: Vec<String>,
-    /// Columns that name a row, kept out of learning.
+    /// Columns that identify rows and are not features.
     pub id: Vec<String>,
-    /// Columns to leave out.
+    /// Columns to drop.
     pub ignore: Vec<String>,
-    /// What is to be learned, where the target's column doesn't say it.
+    /// Task, if it cannot be inferred from the target column.
     pub task: Option<Task>,
-    /// Leave out rows whose target is missing, instead of refusing them.
+    /// Drop rows with a missing target instead of returning an error.
     pub drop_missing_target: bool,
 }
 
 impl Roles {
-    /// One target; everything else is a feature.
+    /// One target column; all other columns are features.
     pub fn target(name: impl Into<String>) -> Self {
         Roles { target: vec![name.into()], ..Default::default() }
     }
@@ -121,27 +121,27 @@ impl Roles {
     }
 }
 
-/// Features with target, and weights, query groups and init scores where there are any: what learners learn from.
+/// A data set: features and target, and optionally weights, query groups and initial scores.
 #[derive(Debug, Clone)]
 pub struct Dataset {
     features: Features,
     target: Target,
     target_names: Vec<String>,
-    /// The names of the labels, where such are to be learned.
+    /// Names of the labels of a multilabel target.
     labels: Arc<[String]>,
     task: Task,
     weight: Option<Vec<f64>>,
     group: Option<Vec<u32>>,
     group_name: Option<String>,
-    /// Where scores start, row by row.
+    /// Initial scores, row by row.
     init_score: Option<Vec<f64>>,
 }
 
 impl Dataset {
-    /// Splits a table into features and the columns that play a role.
+    /// Splits a table into features and columns with other roles.
     pub fn new(table: Table, roles: &Roles) -> Result<Dataset> {
         if roles.target.is_empty() {
-            return Err(Error::data("no target column was named"));
+            return Err(Error::data("no target column was given"));
         }
         for name in roles.columns() {
             table.position(name)?;
@@ -171,7 +171,7 @@ impl Dataset {
         Ok(Dataset { group_name: roles.group.clone(), ..data.with_group(group)? })
     }
 
-    /// Features and target that belong together.
+    /// A data set from features and a target.
     pub fn from_parts(features: Features, target: Target, task: Task) -> Result<Dataset> {
         let (n, m) = (features.n_rows(), target.n_rows());
         if n != m {
@@ -180,14 +180,17 @@ impl Dataset {
         match (&target, task) {
             (Target::Classes { codes, labels }, Task::Classification) => {
                 if let Some(code) = codes.iter().find(|&&c| c as usize >= labels.len()) {
-                    return Err(Error::data(format!("class {code} of a target with {} classes", labels.len())));
+                    return Err(Error::data(format!(
+                        "class code {code} is out of range (the target has {} classes)",
+                        labels.len()
+                    )));
                 }
             }
             (Target::Values { values, .. }, Task::Regression | Task::Ranking) => {
                 if let Some(i) = values.iter().position(|v| v.is_nan() || v.abs() > LARGEST_TARGET) {
                     let (value, row) = (values[i], i / (values.len() / n.max(1)).max(1) + 1);
                     return Err(Error::data(format!(
-                        "the target is {value:?} in row {row}; numbers from -{LARGEST_TARGET:e} to {LARGEST_TARGET:e} are needed"
+                        "the target is {value:?} in row {row}; it must be a number from -{LARGEST_TARGET:e} to {LARGEST_TARGET:e}"
                     )));
                 }
             }
@@ -197,7 +200,7 @@ impl Dataset {
                     return Err(Error::data(format!("a label is {value} in row {row}; expected 0 or 1")));
                 }
             }
-            _ => return Err(Error::data(format!("the target doesn't fit the task {task}"))),
+            _ => return Err(Error::data(format!("the target is not suitable for the task {task}"))),
         }
         let target_names = vec!["target".into()];
         let labels = match &target {
@@ -210,7 +213,7 @@ impl Dataset {
         Ok(Dataset { features, target, target_names, labels, task, weight, group, group_name, init_score })
     }
 
-    /// The same data with these names for its labels.
+    /// Sets the names of the labels.
     pub fn with_labels(mut self, names: Vec<String>) -> Result<Dataset> {
         let n = self.labels.len();
         let mut sorted: Vec<&String> = names.iter().collect();
@@ -219,59 +222,59 @@ impl Dataset {
             return Err(Error::data(format!("two labels are named '{}'", twice[0])));
         }
         if names.len() != n || n == 0 {
-            return Err(Error::data(format!("{} names for {n} labels", names.len())));
+            return Err(Error::data(format!("got {} names for {n} labels", names.len())));
         }
         self.labels = names.into();
         Ok(self)
     }
 
-    /// The same data with these names for the target columns.
+    /// Sets the names of the target columns.
     pub fn named(mut self, names: Vec<String>) -> Dataset {
         self.target_names = names;
         self
     }
 
-    /// The same data with these row weights: finite, none negative, not all zero.
+    /// Sets the sample weights: finite, nonnegative, not all zero.
     pub fn with_weight(mut self, weight: Option<Vec<f64>>) -> Result<Dataset> {
         if let Some(w) = &weight {
             if w.len() != self.n_rows() {
-                return Err(Error::data(format!("{} weights for {} rows", w.len(), self.n_rows())));
+                return Err(Error::data(format!("got {} weights for {} rows", w.len(), self.n_rows())));
             }
             let fine = |w: f64| w == 0.0 || (1.0 / LARGEST_WEIGHT..=LARGEST_WEIGHT).contains(&w);
             if let Some(i) = w.iter().position(|&w| !fine(w)) {
                 let (row, value, least) = (i + 1, w[i], 1.0 / LARGEST_WEIGHT);
                 return Err(Error::data(format!(
-                    "the weight of row {row} is {value:?}; expected 0, or a number from {least:e} to {LARGEST_WEIGHT:e}"
+                    "the weight of row {row} is {value:?}; it must be 0, or from {least:e} to {LARGEST_WEIGHT:e}"
                 )));
             }
             if !w.is_empty() && w.iter().all(|&w| w == 0.0) {
-                return Err(Error::data("all row weights are zero; at least one must be positive"));
+                return Err(Error::data("all sample weights are zero; at least one must be positive"));
             }
         }
         self.weight = weight;
         Ok(self)
     }
 
-    /// The same data with these query groups.
+    /// Sets the query groups.
     pub fn with_group(mut self, group: Option<Vec<u32>>) -> Result<Dataset> {
         if let Some(g) = group.as_ref().filter(|g| g.len() != self.n_rows()) {
-            return Err(Error::data(format!("{} query groups for {} rows", g.len(), self.n_rows())));
+            return Err(Error::data(format!("got {} query groups for {} rows", g.len(), self.n_rows())));
         }
         self.group = group;
         Ok(self)
     }
 
-    /// The same data with scores to start from, row by row: as many for each row as a model has scores. What is learned is what is to be added to them.
+    /// Sets the initial scores, row by row, as many per row as the model has scores. The model learns the difference.
     pub fn with_init_score(mut self, scores: Option<Vec<f64>>) -> Result<Dataset> {
         if let Some(scores) = &scores {
             let n = self.n_rows();
             if scores.is_empty() || scores.len() % n.max(1) != 0 {
-                return Err(Error::data(format!("{} init scores for {n} rows", scores.len())));
+                return Err(Error::data(format!("got {} init scores for {n} rows", scores.len())));
             }
             if let Some(i) = scores.iter().position(|s| !s.is_finite()) {
                 let (row, score) = (i / (scores.len() / n) + 1, scores[i]);
                 return Err(Error::data(format!(
-                    "the init score of row {row} is {score:?}; a finite number is needed"
+                    "the init score of row {row} is {score:?}; it must be a finite number"
                 )));
             }
         }
@@ -298,7 +301,7 @@ impl Dataset {
         &self.features
     }
 
-    /// The answers.
+    /// The target.
     pub fn target(&self) -> &Target {
         &self.target
     }
@@ -308,74 +311,74 @@ impl Dataset {
         &self.target_names
     }
 
-    /// What is to be learned.
+    /// The task.
     pub fn task(&self) -> Task {
         self.task
     }
 
-    /// How much each row counts; `None` if all count the same.
+    /// Sample weights; `None` if all rows have weight 1.
     pub fn weight(&self) -> Option<&[f64]> {
         self.weight.as_deref()
     }
 
-    /// Which query each row belongs to.
+    /// The query group of each row.
     pub fn group(&self) -> Option<&[u32]> {
         self.group.as_deref()
     }
 
-    /// Where the scores of the rows start, row by row; `None` where a learner chooses it.
+    /// Initial scores, row by row; `None` if the learner chooses them.
     pub fn init_score(&self) -> Option<&[f64]> {
         self.init_score.as_deref()
     }
 
-    /// The rows of each query, in the order of the queries; all rows are one query where there are none.
+    /// The rows of each query, in order of the queries; without query groups, all rows form one query.
     pub fn queries(&self) -> Vec<Vec<u32>> {
         queries(self.group(), self.n_rows())
     }
 
-    /// The grades of a ranking, of which each row has one.
+    /// The relevance grades of a ranking target.
     pub fn grades(&self) -> Result<&[f64]> {
         match self.values()? {
             (grades, 1) => Ok(grades),
-            (_, n) => Err(Error::data(format!("{n} targets; a ranking needs one grade for each row"))),
+            (_, n) => Err(Error::data(format!("ranking needs one relevance grade per row, but there are {n} targets"))),
         }
     }
 
-    /// The column that says which query a row belongs to, where it has a name.
+    /// The name of the query group column.
     pub fn group_name(&self) -> Option<&str> {
         self.group_name.as_deref()
     }
 
-    /// The weight of a row; 1 where there are no weights.
+    /// The weight of a row; 1 without weights.
     pub fn row_weight(&self, row: usize) -> f64 {
         self.weight.as_ref().map_or(1.0, |w| w[row])
     }
 
-    /// The class codes and class names; an error where the target is not of classes.
+    /// Class codes and class names; an error if the target is numeric.
     pub fn classes(&self) -> Result<(&[u32], &Arc<[String]>)> {
         match &self.target {
             Target::Classes { codes, labels } => Ok((codes, labels)),
-            Target::Values { .. } => Err(Error::data("the target is a number, not a class")),
+            Target::Values { .. } => Err(Error::data("the target is numeric, but classes are needed")),
         }
     }
 
-    /// The target numbers, row by row, and how many there are for each row; an error where the target is of classes.
+    /// Target values, row by row, and the number of values per row; an error if the target consists of classes.
     pub fn values(&self) -> Result<(&[f64], usize)> {
         match &self.target {
             Target::Values { values, n_outputs } => Ok((values, *n_outputs)),
-            Target::Classes { .. } => Err(Error::data("the target is a class, not a number")),
+            Target::Classes { .. } => Err(Error::data("the target consists of classes, but numbers are needed")),
         }
     }
 
-    /// For each row and label 1 if the row has it, else 0, row by row; and the names of the labels. An error where the target is not of labels.
+    /// A 0/1 indicator per row and label, row by row, and the label names; an error if the target is not multilabel.
     pub fn labels(&self) -> Result<(&[f64], &Arc<[String]>)> {
         match &self.target {
             Target::Values { values, .. } if self.task == Task::Multilabel => Ok((values, &self.labels)),
-            _ => Err(Error::data("the target is not a set of labels")),
+            _ => Err(Error::data("the target is not a multilabel target")),
         }
     }
 
-    /// These rows, in this order; rows may repeat.
+    /// Selects rows, in the given order; rows may repeat.
     pub fn select(&self, rows: &[u32]) -> Result<Dataset> {
         Ok(Dataset {
             features: self.features.select(rows)?,
@@ -390,10 +393,10 @@ impl Dataset {
         })
     }
 
-    /// Cuts the rows at random into a first part with the given share of them, and the rest.
+    /// Splits the rows at random into a first part with the given share, and the rest.
     pub fn split(&self, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {
         if !(share > 0.0 && share < 1.0) {
-            return Err(Error::data(format!("a split needs a share between 0 and 1, not {share}")));
+            return Err(Error::data(format!("the share of a split must be between 0 and 1 (got {share})")));
         }
         let mut rows: Vec<u32> = (0..self.n_rows() as u32).collect();
         rng::shuffle(&mut Purpose::TrainTestSplit.stream(seed, &[]), &mut rows);
@@ -404,7 +407,7 @@ impl Dataset {
     }
 }
 
-/// The rows of each query, in the order of the queries; without queries all rows are one.
+/// The rows of each query, in order of the queries; without query groups, all rows form one query.
 pub fn queries(group: Option<&[u32]>, n_rows: usize) -> Vec<Vec<u32>> {
     let Some(group) = group else { return vec![(0..n_rows as u32).collect()] };
     let mut queries = vec![Vec::new(); group.iter().max().map_or(0, |&last| last as usize + 1)];
@@ -413,20 +416,20 @@ pub fn queries(group: Option<&[u32]>, n_rows: usize) -> Vec<Vec<u32>> {
     queries
 }
 
-/// Weights and targets up to these sizes: sums of weighted squares over all rows of a table then stay finite, and no objective is NaN.
+/// Limits that keep weighted sums of squares over all rows finite.
 const LARGEST_WEIGHT: f64 = 1e60;
 /// See [`LARGEST_WEIGHT`].
 const LARGEST_TARGET: f64 = 1e100;
 
 impl Table {
-    /// This table as a data set with one target; all other columns are features.
+    /// Converts the table to a data set with one target; all other columns are features.
     pub fn dataset(self, target: &str) -> Result<Dataset> {
         Dataset::new(self, &Roles::target(target))
     }
 }
 
-/// What a target asks for: categories, or whole numbers of which there are only two, are classes; several columns of zeros and ones are labels; other
-/// numbers are values. Where rows belong to groups, numbers are grades to rank by; categories are classes all the same.
+/// Infers the task: categories and integers with only two values are classes; several 0/1 columns are labels; other numbers are regression targets. With query groups, numbers are
+/// relevance grades.
 fn task_of(targets: &[&Column], grouped: bool) -> Task {
     if !grouped && targets.len() > 1 && targets.iter().all(|c| labels::is_marks(c)) {
         return Task::Multilabel;
@@ -452,7 +455,7 @@ fn is_two_valued(column: &Column) -> bool {
     seen.len() == 2
 }
 
-/// The rows whose target is present; `None` if all are.
+/// The rows with a target; `None` if no target is missing.
 fn rows_with_target(targets: &[&Column], roles: &Roles) -> Result<Option<Vec<u32>>> {
     if targets.iter().all(|c| c.n_missing() == 0) {
         return Ok(None);
@@ -470,7 +473,7 @@ fn rows_with_target(targets: &[&Column], roles: &Roles) -> Result<Option<Vec<u32
 
 fn classes(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
     let [column] = targets else {
-        return Err(Error::data("several target columns can't be learned as one class; name one target, or numbers"));
+        return Err(Error::data("classification needs a single target column; give one target, or numeric targets"));
     };
     if let Values::Codes { levels, .. } = &column.values {
         let codes = column.codes(rows).unwrap_or_default();
@@ -485,7 +488,7 @@ fn classes(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
     Ok(Target::Classes { codes: numbers.iter().map(code).collect(), labels })
 }
 
-/// The classes that occur, in their order.
+/// Drops classes without rows.
 fn without_unused(codes: &[u32], names: &[String]) -> Target {
     let mut used = vec![false; names.len()];
     codes.iter().filter(|&&c| c != MISSING).for_each(|&c| used[c as usize] = true);
@@ -501,7 +504,7 @@ fn without_unused(codes: &[u32], names: &[String]) -> Target {
 
 fn values(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
     if let Some(column) = targets.iter().find(|c| c.kind == ColumnKind::Nominal) {
-        return Err(Error::data(format!("the target '{}' has categories; numbers are needed here", column.name)));
+        return Err(Error::data(format!("the target '{}' is categorical, but numbers are needed", column.name)));
     }
     let columns: Vec<Vec<f64>> = targets.iter().map(|c| c.numbers(rows)).collect();
     let n = columns.first().map_or(0, Vec::len);
@@ -513,7 +516,7 @@ fn weights(column: &Column, rows: Option<&[u32]>) -> Result<Vec<f64>> {
     numbers_of("weight", column, rows)
 }
 
-/// The columns that say where scores start, row by row.
+/// Initial scores, row by row.
 fn init_scores(table: &Table, names: &[String], rows: Option<&[u32]>) -> Result<Option<Vec<f64>>> {
     let read = |name: &String| numbers_of("init score", table.column(name)?, rows);
     let columns: Vec<Vec<f64>> = names.iter().map(read).collect::<Result<_>>()?;
@@ -521,11 +524,11 @@ fn init_scores(table: &Table, names: &[String], rows: Option<&[u32]>) -> Result<
     Ok(columns.first().map(|first| (0..first.len()).flat_map(row).collect()))
 }
 
-/// The numbers of a column that plays a role, none of them missing.
+/// The values of a column with a role; missing values are errors.
 fn numbers_of(role: &str, column: &Column, rows: Option<&[u32]>) -> Result<Vec<f64>> {
     let name = &column.name;
     if !matches!(column.kind, ColumnKind::Numeric | ColumnKind::Boolean) {
-        return Err(Error::data(format!("the {role} '{name}' is {}; numbers are needed here", column.kind)));
+        return Err(Error::data(format!("the {role} '{name}' is {}, but numbers are needed", column.kind)));
     }
     let numbers = column.numbers(rows);
     match numbers.iter().position(|x| x.is_nan()) {
@@ -534,7 +537,7 @@ fn numbers_of(role: &str, column: &Column, rows: Option<&[u32]>) -> Result<Vec<f
     }
 }
 
-/// Query numbers 0, 1, 2, ... in the order in which the queries first appear.
+/// Query numbers 0, 1, 2, ... in order of first appearance.
 pub(super) fn groups(column: &Column, rows: Option<&[u32]>) -> Vec<u32> {
     let mut numbers = std::collections::HashMap::new();
     column
@@ -561,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_take_columns_out_of_the_features() {
+    fn columns_with_roles_are_not_features() {
         let roles = Roles { weight: Some("w".into()), drop_missing_target: true, ..Roles::target("y") };
         let data = Dataset::new(table(), &roles).unwrap();
         assert_eq!((data.n_rows(), data.features().n_columns(), data.task()), (3, 1, Task::Classification));
@@ -571,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_roles_are_errors() {
         let message = |roles: &Roles| Dataset::new(table(), roles).unwrap_err().to_string();
         assert_eq!(message(&Roles::target("Y")), "no column named 'Y': did you mean 'y'?");
         assert!(message(&Roles::target("y")).contains("missing in 1 of 4 rows (first: row 3)"));
@@ -579,14 +582,14 @@ mod tests {
         let roles = Roles { task, drop_missing_target: true, ..Roles::target("y") };
         assert!(message(&roles).contains("numbers are needed"));
         let roles = Roles { weight: Some("y".into()), ..Roles::target("x") };
-        assert_eq!(message(&roles), "the weight 'y' is nominal; numbers are needed here");
+        assert_eq!(message(&roles), "the weight 'y' is nominal, but numbers are needed");
         let data = Dataset::new(table(), &Roles::target("x")).unwrap();
         assert!(data.clone().with_weight(Some(vec![0.0; 4])).unwrap_err().to_string().contains("zero"));
         assert!(data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0])).unwrap_err().to_string().contains("row 2 is -1"));
     }
 
     #[test]
-    fn init_scores_go_with_their_rows() {
+    fn init_scores_follow_their_rows() {
         let roles = Roles { init_score: vec!["w".into()], drop_missing_target: true, ..Roles::target("y") };
         let data = Dataset::new(table(), &roles).unwrap();
         assert_eq!(data.init_score(), Some(&[1.0, 2.0, 1.0][..]));
@@ -598,10 +601,10 @@ mod tests {
     }
 
     #[test]
-    fn a_split_takes_every_row_once() {
+    fn a_split_uses_every_row_once() {
         let rows: Vec<Vec<f64>> = (0..10).map(|i| vec![f64::from(i), f64::from(i % 2)]).collect();
         let data = Table::from_rows(&["x", "y"], &rows).unwrap().dataset("y").unwrap();
-        assert_eq!(data.task(), Task::Classification, "two whole numbers are classes");
+        assert_eq!(data.task(), Task::Classification, "integers with two values are classes");
         let (a, b) = data.split(0.7, 3).unwrap();
         let mut all = [a.features().numbers(0), b.features().numbers(0)].concat();
         assert_eq!((a.n_rows(), b.n_rows()), (7, 3));

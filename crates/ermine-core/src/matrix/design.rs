@@ -1,11 +1,10 @@
-//! Features as the design matrix of a linear method: all numbers, dense or sparse, without a copy where the table already holds them.
+//! The design matrix of a linear method: numeric features, dense or sparse, without a copy if the table already contains them.
 //!
-//! **Idea.** A [`FeatureMap`] (encoder, and polynomial terms if asked for) is learned from the training data and kept in the model. Applied to features it
-//! gives [`Numbers`], from which solvers get a [`Design`]. Columns of numbers without missing values are read where they lie, be it
-//! an array by rows, by columns or separate columns; other columns are encoded. One sparse column makes the whole
-//! sparse, and so do nominal columns with many categories.
+//! **Idea.** A [`FeatureMap`] (encoder, and optionally polynomial terms) is fitted to the training data and kept in the model. Applied to features it gives
+//! [`NumericFeatures`], from which solvers get a [`Design`]. Numeric columns without missing values are read in place, whether they are a row-major array, a column-major array or
+//! separate columns; other columns are encoded. The design is sparse if a column is sparse or a nominal column has many categories.
 
-use super::encode::{EncodeOptions, Encoder, Encoding};
+use super::encode::{ColumnEncoding, EncodeOptions, Encoder};
 use super::features::Features;
 use super::polynomial::Polynomial;
 use super::sparse::SparseRows;
@@ -17,18 +16,18 @@ use crate::parallel;
 use crate::table::{Buffer, Column, ColumnKind, Values};
 use serde::{Deserialize, Serialize};
 
-/// What a design matrix is asked to be.
+/// Options of a design matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DesignOptions {
-    /// The highest number of factors of a term: 1 for the columns themselves.
+    /// Maximum degree of polynomial terms: 1 for the columns themselves.
     pub degree: usize,
-    /// No column occurs twice in a term.
+    /// Only products of distinct columns.
     pub interaction_only: bool,
-    /// No column for the first level of a nominal column.
+    /// Drop the column of the first level of each nominal column.
     pub references: bool,
 }
 
-/// How features become numbers. Part of a model.
+/// How features are converted to numbers. Part of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureMap {
     encoder: Encoder,
@@ -36,43 +35,43 @@ pub struct FeatureMap {
     polynomial: Option<Polynomial>,
 }
 
-/// Features as numbers.
+/// Numeric features.
 #[derive(Debug)]
-pub struct Numbers<'f> {
+pub struct NumericFeatures<'f> {
     features: &'f Features,
-    held: Held,
+    held: NumericStorage,
 }
 
 #[derive(Debug)]
-enum Held {
-    /// The columns of the table are the numbers.
+enum NumericStorage {
+    /// The columns of the table.
     Borrowed,
-    /// Encoded columns, and columns of the table that are numbers already.
+    /// Encoded columns, and numeric columns of the table.
     Mixed(Vec<DesignColumn>),
-    /// Rows of terms, one after the other.
+    /// Rows of terms.
     Rows(Vec<f64>, usize),
     Sparse(SparseRows),
 }
 
-/// Where a column of numbers is.
+/// The location of a numeric column.
 #[derive(Debug)]
 enum DesignColumn {
-    /// This column of the table.
+    /// A column of the table, by index.
     Table(usize),
-    /// Here.
+    /// An encoded column.
     Owned(Vec<f64>),
 }
 
 impl FeatureMap {
-    /// Looks at the training data (weights count as repeated rows) and turns it into numbers.
+    /// Fits the map to the training data (weights count as repeated rows) and converts them.
     pub fn fit<'f>(
         features: &'f Features,
         options: DesignOptions,
         weights: Option<&[f64]>,
-    ) -> Result<(FeatureMap, Numbers<'f>)> {
+    ) -> Result<(FeatureMap, NumericFeatures<'f>)> {
         if let (Some(means), 0..=1) = (plain_means(features, weights), options.degree) {
             let map = FeatureMap { encoder: Encoder::plain(&means), polynomial: None };
-            return Ok((map, Numbers { features, held: Held::Borrowed }));
+            return Ok((map, NumericFeatures { features, held: NumericStorage::Borrowed }));
         }
         check_finite(features)?;
         let encoder = Encoder::fit_weighted(features, EncodeOptions::default(), weights);
@@ -86,20 +85,20 @@ impl FeatureMap {
         Ok((map, numbers))
     }
 
-    /// Numbers where they lie, without a look at them: the caller sees whether they are finite, and then has their means to [`set`](Self::set_means).
-    /// `None` where the columns are not all plain numbers.
-    pub fn unchecked<'f>(features: &'f Features, options: DesignOptions) -> Option<(FeatureMap, Numbers<'f>)> {
+    /// Numeric columns in place, without checking them: the caller checks whether they are finite, and then [sets](Self::set_means) their means. `None` if not all columns are plain
+    /// numbers.
+    pub fn unchecked<'f>(features: &'f Features, options: DesignOptions) -> Option<(FeatureMap, NumericFeatures<'f>)> {
         borrowed(features).filter(|_| options.degree <= 1)?;
         let map = FeatureMap { encoder: Encoder::plain(&vec![0.0; features.n_columns()]), polynomial: None };
-        Some((map, Numbers { features, held: Held::Borrowed }))
+        Some((map, NumericFeatures { features, held: NumericStorage::Borrowed }))
     }
 
-    /// Sets what stands for missing values at prediction, for a map of plain numbers.
+    /// Sets the values that replace missing values in prediction.
     pub fn set_means(&mut self, means: &[f64]) {
         self.encoder = Encoder::plain(means);
     }
 
-    /// Checks what comes from a file.
+    /// Checks a map that was read from a file.
     pub fn check(&self, n_features: usize) -> Result<()> {
         if self.encoder.columns().len() != n_features {
             return Err(Error::model_file("its encoder is for another number of columns"));
@@ -107,12 +106,12 @@ impl FeatureMap {
         self.polynomial.as_ref().map_or(Ok(()), |polynomial| polynomial.check(self.encoder.n_columns()))
     }
 
-    /// How many numbers a row becomes.
+    /// Number of columns of the design matrix.
     pub fn n_columns(&self) -> usize {
         self.polynomial.as_ref().map_or_else(|| self.encoder.n_columns(), Polynomial::n_terms)
     }
 
-    /// The names of the numbers.
+    /// Names of the columns of the design matrix.
     pub fn names(&self, features: &Features) -> Vec<String> {
         let names = self.encoder.names(features);
         match &self.polynomial {
@@ -121,9 +120,9 @@ impl FeatureMap {
         }
     }
 
-    /// Turns features into numbers.
-    pub fn numbers<'f>(&self, features: &'f Features) -> Result<Numbers<'f>> {
-        let raw = Numbers { features, held: self.encoded(features)? };
+    /// Converts features.
+    pub fn numbers<'f>(&self, features: &'f Features) -> Result<NumericFeatures<'f>> {
+        let raw = NumericFeatures { features, held: self.encoded(features)? };
         let Some(polynomial) = &self.polynomial else { return Ok(raw) };
         let held = match raw.design()? {
             Design::Dense(x) => {
@@ -131,44 +130,44 @@ impl FeatureMap {
                 memory::require(
                     || format!("{terms} polynomial terms of {n} rows"),
                     &[n, terms, size_of::<f64>()],
-                    "take a lower degree, fewer columns, or fewer rows",
+                    "use a lower degree, fewer columns, or fewer rows",
                 )?;
-                Held::Rows(expand_dense(polynomial, &x), terms)
+                NumericStorage::Rows(expand_dense(polynomial, &x), terms)
             }
-            Design::Sparse(x) => Held::Sparse(expand_sparse(polynomial, &x)),
+            Design::Sparse(x) => NumericStorage::Sparse(expand_sparse(polynomial, &x)),
         };
-        Ok(Numbers { features, held })
+        Ok(NumericFeatures { features, held })
     }
 
-    fn encoded(&self, features: &Features) -> Result<Held> {
-        let is_plain = |e: &Encoding| matches!(e, Encoding::Number { indicator: false, .. });
+    fn encoded(&self, features: &Features) -> Result<NumericStorage> {
+        let is_plain = |e: &ColumnEncoding| matches!(e, ColumnEncoding::Number { indicator: false, .. });
         if self.encoder.columns().iter().all(is_plain) && has_finite_sums(features) {
-            return Ok(Held::Borrowed);
+            return Ok(NumericStorage::Borrowed);
         }
         check_finite(features)?;
         let has_sparse = features.columns().iter().any(|c| matches!(c.values, Values::Sparse { .. }));
         if has_sparse || self.encoder.is_wide() {
-            return Ok(Held::Sparse(SparseRows::encode(&self.encoder, features)?));
+            return Ok(NumericStorage::Sparse(SparseRows::encode(&self.encoder, features)?));
         }
         self.encoder.require_dense(features.n_rows())?;
         let (columns, encodings) = (features.columns(), self.encoder.columns());
         let places = parallel::map(columns.len().min(encodings.len()), |j| {
             encoded_column(j, &columns[j], &encodings[j], features).into_iter().collect::<Vec<_>>()
         });
-        Ok(Held::Mixed(places.into_iter().flatten().collect()))
+        Ok(NumericStorage::Mixed(places.into_iter().flatten().collect()))
     }
 }
 
-impl Numbers<'_> {
-    /// The numbers as solvers take them.
+impl NumericFeatures<'_> {
+    /// The design matrix.
     pub fn design(&self) -> Result<Design<'_>> {
         let n_rows = self.features.n_rows();
         Ok(match &self.held {
-            Held::Borrowed => match borrowed(self.features) {
+            NumericStorage::Borrowed => match borrowed(self.features) {
                 Some(dense) => dense.into(),
                 None => return Err(Error::data("columns of numbers were expected")),
             },
-            Held::Mixed(places) => {
+            NumericStorage::Mixed(places) => {
                 let mut views = Vec::with_capacity(places.len());
                 for place in places {
                     views.push(match place {
@@ -179,15 +178,15 @@ impl Numbers<'_> {
                 let views = views.into_iter().collect::<Option<Vec<_>>>();
                 Dense::columns(views.ok_or_else(|| Error::data("columns of numbers were expected"))?, n_rows)?.into()
             }
-            Held::Rows(values, n) => Dense::rows_f64(values, n_rows, *n, *n)?.into(),
-            Held::Sparse(rows) => {
+            NumericStorage::Rows(values, n) => Dense::rows_f64(values, n_rows, *n, *n)?.into(),
+            NumericStorage::Sparse(rows) => {
                 Sparse::of_known_rows(&rows.starts, &rows.columns, &rows.values, rows.n_columns).into()
             }
         })
     }
 }
 
-/// A column of numbers where it lies, if its numbers lie forwards.
+/// A numeric column in place, unless its stride is negative.
 fn column_view(column: &Column) -> Option<ColumnView<'_>> {
     match &column.values {
         Values::F64(values) => values.span().map(|(span, stride)| ColumnView::F64(span, stride)),
@@ -196,9 +195,10 @@ fn column_view(column: &Column) -> Option<ColumnView<'_>> {
     }
 }
 
-/// The columns of numbers that a column becomes: itself, where it is numbers without a missing one and all rows are meant.
-fn encoded_column(j: usize, column: &Column, encoding: &Encoding, features: &Features) -> Vec<DesignColumn> {
-    let plain = matches!(encoding, Encoding::Number { indicator: false, .. }) && column.kind == ColumnKind::Numeric;
+/// The numeric columns that a column becomes; the column itself if it is numeric without missing values and all rows are used.
+fn encoded_column(j: usize, column: &Column, encoding: &ColumnEncoding, features: &Features) -> Vec<DesignColumn> {
+    let plain =
+        matches!(encoding, ColumnEncoding::Number { indicator: false, .. }) && column.kind == ColumnKind::Numeric;
     if plain && features.rows().is_none() && column_view(column).is_some() && column.n_missing() == 0 {
         return vec![DesignColumn::Table(j)];
     }
@@ -209,9 +209,9 @@ fn encoded_column(j: usize, column: &Column, encoding: &Encoding, features: &Fea
     made.into_iter().map(DesignColumn::Owned).collect()
 }
 
-/// Which encoded columns hold nothing but zeros and ones.
+/// Which encoded columns contain only zeros and ones.
 fn flags(encoder: &Encoder, features: &Features) -> Vec<bool> {
-    let of = |(column, encoding): (&Column, &Encoding)| {
+    let of = |(column, encoding): (&Column, &ColumnEncoding)| {
         let first = !matches!(column.kind, ColumnKind::Numeric | ColumnKind::Ordinal);
         let width = encoding.width();
         (0..width).map(|j| first || j > 0).collect::<Vec<bool>>()
@@ -219,7 +219,7 @@ fn flags(encoder: &Encoder, features: &Features) -> Vec<bool> {
     features.columns().iter().zip(encoder.columns()).flat_map(of).collect()
 }
 
-/// The columns where they lie, if all of them are numbers. Of an array by rows, some rows can be read where they lie as well; of other tables, all rows must be meant.
+/// The columns in place, if all are numeric. Selected rows can be read in place only from a row-major array.
 fn borrowed(features: &Features) -> Option<Dense<'_>> {
     let (n, columns) = (features.n_rows(), features.columns());
     if columns.iter().any(|c| c.kind != ColumnKind::Numeric) {
@@ -241,14 +241,14 @@ fn borrowed(features: &Features) -> Option<Dense<'_>> {
     features.rows().is_none().then(|| Dense::columns(all(columns, column_view)?, n).ok())?
 }
 
-/// Some rows of an array, `p` numbers each; rows that are too short for a note of where each begins are left to be copied.
+/// Selected rows of an array, `p` numbers each; `None` if rows are so short that copying them is better.
 fn chosen_rows<'f>(rows: &[u32], p: usize, line: impl Fn(usize, usize) -> ColumnView<'f>) -> Option<Dense<'f>> {
     const SHORT: usize = 4;
     let lines = rows.iter().map(|&i| line(i as usize, p));
     (p >= SHORT).then(|| Dense::columns(lines.collect(), p).ok()).flatten().map(|columns| columns.transposed())
 }
 
-/// The means of the columns, in one reading of the data; `None` where they are not all plain numbers.
+/// The means of the columns, in one pass; `None` if not all columns are plain numbers.
 fn plain_means(features: &Features, weights: Option<&[f64]>) -> Option<Vec<f64>> {
     let n = features.n_rows();
     let dense = borrowed(features)?;
@@ -258,12 +258,12 @@ fn plain_means(features: &Features, weights: Option<&[f64]>) -> Option<Vec<f64>>
     means.iter().all(|m| m.is_finite()).then_some(means)
 }
 
-/// Whether the columns are plain numbers of which none is missing or infinite.
+/// Whether all columns are plain finite numbers.
 fn has_finite_sums(features: &Features) -> bool {
     borrowed(features).is_some_and(|dense| dense.is_finite())
 }
 
-/// Refuses infinite values, by name.
+/// Rejects infinite values, naming the column.
 fn check_finite(features: &Features) -> Result<()> {
     for column in features.columns().iter().filter(|c| c.kind == ColumnKind::Numeric) {
         let infinite = match &column.values {
@@ -277,7 +277,7 @@ fn check_finite(features: &Features) -> Result<()> {
                 format!(" in row {}", i + 1)
             };
             return Err(Error::data(format!(
-                "column '{}' is infinite{place}; numbers, or nothing where one is missing, are needed",
+                "column '{}' is infinite{place}; values must be finite or missing",
                 column.name
             )));
         }
@@ -326,7 +326,7 @@ mod tests {
         Features::new(Arc::new(Table::new(columns).unwrap()))
     }
 
-    /// The columns of one array by rows.
+    /// The columns of a row-major array.
     fn columns_of(array: &Arc<Vec<f64>>, n: usize, p: usize) -> Vec<Column> {
         let column = |j: usize| {
             // SAFETY: n values, p apart, from offset j lie inside the array, which the owner holds and nobody writes to.
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_are_read_where_they_lie() {
+    fn arrays_are_read_in_place() {
         let array = Arc::new((0..12).map(f64::from).collect::<Vec<_>>());
         let data = features(columns_of(&array, 4, 3));
         let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
@@ -348,16 +348,16 @@ mod tests {
         // Separate columns are not copied either.
         let separate = features(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric_f32("b", vec![3.0, 4.0])]);
         let (_, numbers) = FeatureMap::fit(&separate, PLAIN, None).unwrap();
-        assert!(matches!(numbers.held, Held::Borrowed));
+        assert!(matches!(numbers.held, NumericStorage::Borrowed));
         assert_eq!(numbers.design().unwrap().times(&[1.0, 10.0], 0.0), [31.0, 42.0]);
     }
 
     #[test]
-    fn chosen_rows_of_an_array_are_read_where_they_lie() {
+    fn selected_rows_of_an_array_are_read_in_place() {
         let array = Arc::new((0..20).map(f64::from).collect::<Vec<_>>());
         let data = features(columns_of(&array, 4, 5)).select(&[3, 1, 1]).unwrap();
         let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
-        assert!(matches!(numbers.held, Held::Borrowed));
+        assert!(matches!(numbers.held, NumericStorage::Borrowed));
         let x = numbers.design().unwrap();
         assert_eq!(x.times(&[1.0, 0.0, 0.0, 0.0, 0.0], 0.0), [15.0, 5.0, 5.0]);
         let Design::Dense(x) = x else { panic!("dense columns became sparse") };
@@ -368,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn only_what_must_be_encoded_is_copied() {
+    fn only_encoded_columns_are_copied() {
         let data = features(vec![
             Column::numeric("a", vec![1.0, 2.0, 3.0]),
             Column::numeric("b", vec![1.0, f64::NAN, 3.0]),
             Column::nominal("c", &[Some("u"), Some("v"), Some("u")]),
         ]);
         let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
-        let Held::Mixed(places) = &numbers.held else { panic!("{:?}", numbers.held) };
+        let NumericStorage::Mixed(places) = &numbers.held else { panic!("{:?}", numbers.held) };
         assert!(
             matches!(places[0], DesignColumn::Table(0))
                 && places[1..].iter().all(|p| matches!(p, DesignColumn::Owned(_)))
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_get_the_mean_of_training() {
+    fn missing_values_are_replaced_by_the_training_mean() {
         let (map, _) = FeatureMap::fit(&features(vec![Column::numeric("a", vec![1.0, 3.0])]), PLAIN, None).unwrap();
         let new = features(vec![Column::numeric("a", vec![f64::NAN, 5.0])]);
         assert_eq!(map.numbers(&new).unwrap().design().unwrap().times(&[1.0], 0.0), [2.0, 5.0]);
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_columns_stay_sparse_and_terms_agree_with_dense_ones() {
+    fn sparse_and_dense_terms_agree() {
         let dense = features(vec![
             Column::numeric("a", vec![0.0, 2.0, 0.0, 3.0]),
             Column::nominal("c", &[Some("u"), Some("v"), None, Some("u")]),

@@ -1,4 +1,4 @@
-//! How a new table differs from the training data of a model: categories and columns that training didn't have, columns of other types, numbers outside the range of training.
+//! How a new table differs from the training data of a model: new categories, extra columns, different types, out-of-range numbers.
 
 use super::schema::{FeatureSpec, Schema};
 use crate::table::{Column, ColumnKind, MISSING, Table, Values};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
 
-/// How many examples are listed.
+/// Maximum number of examples.
 const LISTED: usize = 3;
 
 /// How a table differs from the training data.
@@ -16,17 +16,17 @@ pub struct TableDifferences {
     pub extra_columns: Vec<String>,
     /// Features whose values are of another type.
     pub changed_types: Vec<ChangedType>,
-    /// Features with categories that training didn't have; they count as missing.
+    /// Features with categories that the training data didn't have; they are treated as missing.
     pub unknown_categories: Vec<UnknownCategories>,
-    /// Features with numbers outside the range of the training data.
+    /// Features with numbers outside the training range.
     pub out_of_range: Vec<OutOfRange>,
-    /// How many rows have such a number.
+    /// Number of rows with an out-of-range number.
     pub n_rows_out_of_range: usize,
-    /// How many rows there are.
+    /// Number of rows.
     pub n_rows: usize,
 }
 
-/// A feature whose values are of another type than in training.
+/// A feature whose type differs from training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChangedType {
     /// The feature.
@@ -42,25 +42,25 @@ pub struct ChangedType {
 pub struct UnknownCategories {
     /// The feature.
     pub column: String,
-    /// In how many rows.
+    /// Number of affected rows.
     pub n_rows: usize,
     /// Some of the categories.
     pub examples: Vec<String>,
 }
 
-/// A feature with numbers outside the range of the training data.
+/// A feature with numbers outside the training range.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OutOfRange {
     /// The feature.
     pub column: String,
-    /// In how many rows.
+    /// Number of affected rows.
     pub n_rows: usize,
-    /// The range of the training data.
+    /// The training range.
     pub range: (f64, f64),
 }
 
 impl TableDifferences {
-    /// Compares a table with a schema. Features that the table doesn't have are an error elsewhere, and passed over here.
+    /// Compares a table with a schema. Missing columns are skipped here; they are reported elsewhere.
     pub fn new(schema: &Schema, table: &Table) -> TableDifferences {
         let by_name: HashMap<&str, &Column> = table.columns().iter().map(|c| (c.name.as_str(), c)).collect();
         let is_known = |name: &String| {
@@ -88,7 +88,7 @@ impl TableDifferences {
         found
     }
 
-    /// What should be known before predictions are used, a line each. Extra columns are usual, and not among it.
+    /// Warnings for the user, one per line. Extra columns are common and not reported.
     pub fn warnings(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.changed_types.iter().map(ToString::to_string).collect();
         lines.extend(self.unknown_categories.iter().map(ToString::to_string));
@@ -120,7 +120,7 @@ impl fmt::Display for UnknownCategories {
         let n = self.n_rows;
         write!(
             f,
-            "column '{column}': categories that the training data didn't have count as missing, in {n} {rows} (such as {})",
+            "column '{column}': {n} {rows} with categories that the training data didn't have (such as {}); they are treated as missing",
             examples.join(", ")
         )
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_training_did_not_have_is_counted() {
+    fn differences_are_counted() {
         let mut columns = table(&[1.0, 2.0, 3.0], &[Some("a"), Some("b"), None]);
         columns.push(Column::numeric("y", vec![0.5, 1.5, 2.5]));
         let data = Table::new(columns).unwrap().dataset("y").unwrap();

@@ -1,15 +1,13 @@
-//! Categories and missing values turned into numbers, for learners that compute on numbers only.
+//! Encoding of categories and missing values as numbers.
 //!
-//! **Idea.** An [`Encoder`] looks at the training data once and says for each column which columns of numbers it becomes; it is kept in
-//! the model, so that prediction takes raw tables.
+//! **Idea.** An [`Encoder`] is fitted to the training data and kept in the model, so that prediction takes raw tables.
 //!
 //! | column | becomes | missing in training | missing or unseen at prediction |
 //! |---|---|---|---|
-//! | numeric, ordinal, boolean | itself (ordinal: its rank, boolean: 0 or 1), standardised if asked | the mean of the others, and an indicator column | the mean, and the indicator if there is one |
+//! | numeric, ordinal, boolean | itself (ordinal: its rank, boolean: 0 or 1), optionally standardized | the mean of the others, and an indicator column | the mean, and the indicator if there is one |
 //! | nominal | one 0/1 column for each level that occurs in training | all zero, and an indicator column | all zero, and the indicator if there is one |
 //!
-//! With an intercept, the 0/1 columns of a nominal column add up to what the intercept already says. [`Encoder::without_references`] leaves the first
-//! level out: it is the reference that the others are compared with.
+//! With an intercept, the 0/1 columns of a nominal column are collinear. [`Encoder::without_references`] drops the first level, which becomes the reference level.
 //!
 //! **Cost.** One pass over each column to fit; encoding writes each number once.
 
@@ -21,12 +19,12 @@ use crate::table::{Column, ColumnKind, MISSING, Values};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What the encoder is asked for.
+/// Encoder options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodeOptions {
-    /// Bring numbers to mean 0 and standard deviation 1.
+    /// Standardize numbers to mean 0 and standard deviation 1.
     pub standardize: bool,
-    /// Add a 0/1 column beside each column that has missing values in training.
+    /// Add a 0/1 indicator column for each column with missing values in training.
     pub indicate_missing: bool,
 }
 
@@ -36,60 +34,60 @@ impl Default for EncodeOptions {
     }
 }
 
-/// How each column becomes numbers. Part of a model that was trained on encoded data.
+/// The encoding of each column. Part of a model that was trained on encoded data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedEncoder")]
 pub struct Encoder {
-    columns: Vec<Encoding>,
+    columns: Vec<ColumnEncoding>,
 }
 
-/// An encoder as a model file has it.
+/// An encoder as read from a model file.
 #[derive(Deserialize)]
 struct UncheckedEncoder {
-    columns: Vec<Encoding>,
+    columns: Vec<ColumnEncoding>,
 }
 
 impl TryFrom<UncheckedEncoder> for Encoder {
     type Error = &'static str;
 
     fn try_from(unchecked: UncheckedEncoder) -> std::result::Result<Encoder, &'static str> {
-        if !unchecked.columns.iter().all(Encoding::is_valid) {
+        if !unchecked.columns.iter().all(ColumnEncoding::is_valid) {
             return Err("the encoding of a column is invalid");
         }
         Ok(Encoder { columns: unchecked.columns })
     }
 }
 
-/// How one column becomes numbers.
+/// The encoding of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Encoding {
-    /// `(x - center) / scale`, with `fill` put in for a missing x.
+pub enum ColumnEncoding {
+    /// `(x - center) / scale`; a missing x is replaced by `fill`.
     Number {
         /// The mean of the training values.
         fill: f64,
-        /// What is taken off.
+        /// Subtracted from the value.
         center: f64,
-        /// What is divided by.
+        /// Divisor.
         scale: f64,
-        /// A 0/1 column follows that says where the value is missing.
+        /// Whether a 0/1 column follows that marks missing values.
         indicator: bool,
     },
     /// One 0/1 column for each level that occurs in training.
     OneHot {
-        /// The column of each code, counted within the encoding; `None` for a level that doesn't occur.
+        /// The column of each code within the encoding; `None` for a level that doesn't occur.
         place: Vec<Option<u32>>,
-        /// A 0/1 column follows that says where the value is missing.
+        /// Whether a 0/1 column follows that marks missing values.
         indicator: bool,
-        /// The code of a level that occurs but has no column: all zero stands for it.
+        /// The code of the reference level, which is encoded as all zeros.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<u32>,
     },
 }
 
-/// A dense matrix of numbers, column by column.
+/// An encoded dense matrix, column by column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Dense {
+pub struct EncodedMatrix {
     /// How many rows.
     pub n_rows: usize,
     /// How many columns.
@@ -98,47 +96,51 @@ pub struct Dense {
     pub values: Vec<f64>,
 }
 
-impl Dense {
+impl EncodedMatrix {
     /// A column.
     pub fn column(&self, j: usize) -> &[f64] {
         &self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
 }
 
-impl Encoding {
-    fn fit(column: &Column, rows: Option<&[u32]>, options: EncodeOptions, weights: Option<&[f64]>) -> Encoding {
+impl ColumnEncoding {
+    fn fit(column: &Column, rows: Option<&[u32]>, options: EncodeOptions, weights: Option<&[f64]>) -> ColumnEncoding {
         if column.kind == ColumnKind::Nominal {
-            return Encoding::fit_one_hot(column, rows, options);
+            return ColumnEncoding::fit_one_hot(column, rows, options);
         }
         if let (Values::Sparse { n_rows, values, .. }, None, None, false) =
             (&column.values, rows, weights, options.standardize)
             && values.iter().all(f64::is_finite)
         {
             let fill = values.iter().map(|x| x / *n_rows as f64).sum();
-            return Encoding::Number { fill, center: 0.0, scale: 1.0, indicator: false };
+            return ColumnEncoding::Number { fill, center: 0.0, scale: 1.0, indicator: false };
         }
         let values = column.numbers(rows);
         let indicator = options.indicate_missing && values.iter().any(|x| x.is_nan());
         let (mean, deviation) = mean_and_deviation(&values, weights);
         let (center, scale) = if options.standardize { (mean, deviation) } else { (0.0, 1.0) };
-        Encoding::Number { fill: mean, center, scale, indicator }
+        ColumnEncoding::Number { fill: mean, center, scale, indicator }
     }
 
-    fn fit_one_hot(column: &Column, rows: Option<&[u32]>, options: EncodeOptions) -> Encoding {
+    fn fit_one_hot(column: &Column, rows: Option<&[u32]>, options: EncodeOptions) -> ColumnEncoding {
         let codes = column.codes(rows).unwrap_or_default();
         let mut place = vec![None; column.levels().map_or(0, |levels| levels.len())];
         codes.iter().filter(|&&c| c != MISSING).for_each(|&c| place[c as usize] = Some(0));
         place.iter_mut().flatten().enumerate().for_each(|(i, p)| *p = i as u32);
-        Encoding::OneHot { place, indicator: options.indicate_missing && codes.contains(&MISSING), reference: None }
+        ColumnEncoding::OneHot {
+            place,
+            indicator: options.indicate_missing && codes.contains(&MISSING),
+            reference: None,
+        }
     }
 
-    /// Whether prediction can rely on it: numbers stay finite, and each level has a column of its own.
+    /// Whether prediction is safe: numbers stay finite, and each level has its own column.
     fn is_valid(&self) -> bool {
         match self {
-            Encoding::Number { fill, center, scale, .. } => {
+            ColumnEncoding::Number { fill, center, scale, .. } => {
                 [fill, center, scale].iter().all(|x| x.is_finite()) && *scale != 0.0
             }
-            Encoding::OneHot { place, reference, .. } => {
+            ColumnEncoding::OneHot { place, reference, .. } => {
                 let mut used: Vec<u32> = place.iter().flatten().copied().collect();
                 used.sort_unstable();
                 let has_no_column = |code: u32| matches!(place.get(code as usize), Some(None));
@@ -147,30 +149,30 @@ impl Encoding {
         }
     }
 
-    /// How many columns it becomes.
+    /// Number of encoded columns.
     pub fn width(&self) -> usize {
         match self {
-            Encoding::Number { indicator, .. } => 1 + usize::from(*indicator),
-            Encoding::OneHot { place, indicator, .. } => place.iter().flatten().count() + usize::from(*indicator),
+            ColumnEncoding::Number { indicator, .. } => 1 + usize::from(*indicator),
+            ColumnEncoding::OneHot { place, indicator, .. } => place.iter().flatten().count() + usize::from(*indicator),
         }
     }
 
-    /// Whether the number 0 becomes the number 0, so that zeros may be left out.
+    /// Whether 0 is encoded as 0, so that zeros need not be stored.
     pub fn keeps_zero(&self) -> bool {
-        matches!(self, Encoding::OneHot { .. } | Encoding::Number { center: 0.0, .. })
+        matches!(self, ColumnEncoding::OneHot { .. } | ColumnEncoding::Number { center: 0.0, .. })
     }
 
-    /// Calls `put(column, value)` for each number that `x` becomes, except zeros of one-hot and indicator columns.
+    /// Calls `put(column, value)` for each encoded value of `x`, except zeros of one-hot and indicator columns.
     #[inline]
     pub fn encode(&self, x: f64, mut put: impl FnMut(usize, f64)) {
         match self {
-            Encoding::Number { fill, center, scale, indicator } => {
+            ColumnEncoding::Number { fill, center, scale, indicator } => {
                 put(0, (if x.is_nan() { *fill } else { x } - center) / scale);
                 if *indicator && x.is_nan() {
                     put(1, 1.0);
                 }
             }
-            Encoding::OneHot { place, indicator, reference } => match place.get(x as usize) {
+            ColumnEncoding::OneHot { place, indicator, reference } => match place.get(x as usize) {
                 Some(Some(j)) if !x.is_nan() => put(*j as usize, 1.0),
                 _ if reference.is_some_and(|code| x == f64::from(code)) => {}
                 _ if *indicator => put(self.width() - 1, 1.0),
@@ -181,27 +183,27 @@ impl Encoding {
 }
 
 impl Encoder {
-    /// Looks at the training data.
+    /// Fits an encoder.
     pub fn fit(features: &Features, options: EncodeOptions) -> Encoder {
         Encoder::fit_weighted(features, options, None)
     }
 
-    /// Looks at the training data, with a weight for each row: means and deviations are those of repeated rows.
+    /// Fits an encoder with sample weights, which count as repeated rows.
     pub fn fit_weighted(features: &Features, options: EncodeOptions, weights: Option<&[f64]>) -> Encoder {
-        let fit = |column: &Column| Encoding::fit(column, features.rows(), options, weights);
+        let fit = |column: &Column| ColumnEncoding::fit(column, features.rows(), options, weights);
         Encoder { columns: parallel::map_items(features.columns(), fit) }
     }
 
-    /// The encoder of columns of numbers without missing values, from their means: numbers stay as they are.
+    /// An encoder for numeric columns without missing values, from their means: numbers are not changed.
     pub fn plain(means: &[f64]) -> Encoder {
-        let number = |&fill: &f64| Encoding::Number { fill, center: 0.0, scale: 1.0, indicator: false };
+        let number = |&fill: &f64| ColumnEncoding::Number { fill, center: 0.0, scale: 1.0, indicator: false };
         Encoder { columns: means.iter().map(number).collect() }
     }
 
-    /// The same without a column for the first level that occurs of each nominal column.
+    /// Drops the first level of each nominal column.
     pub fn without_references(mut self) -> Encoder {
         for encoding in &mut self.columns {
-            if let Encoding::OneHot { place, reference, .. } = encoding {
+            if let ColumnEncoding::OneHot { place, reference, .. } = encoding {
                 *reference = place.iter().position(|p| *p == Some(0)).map(|code| code as u32);
                 place.iter_mut().for_each(|p| *p = p.and_then(|p| p.checked_sub(1)));
             }
@@ -209,26 +211,26 @@ impl Encoder {
         self
     }
 
-    /// How each column is encoded.
-    pub fn columns(&self) -> &[Encoding] {
+    /// The encoding of each column.
+    pub fn columns(&self) -> &[ColumnEncoding] {
         &self.columns
     }
 
-    /// How many columns the encoded matrix has.
+    /// Number of columns of the encoded matrix.
     pub fn n_columns(&self) -> usize {
-        self.columns.iter().map(Encoding::width).sum()
+        self.columns.iter().map(ColumnEncoding::width).sum()
     }
 
-    /// Whether nearly all numbers of an encoded row are zeros, because nominal columns have many categories: such rows are held with their zeros left out. Depends on
-    /// nothing but the encoder, so that the rows of a model are held in one way whatever their number.
+    /// Whether encoded rows should be stored sparsely, because nominal columns have many categories. Depends only on the encoder, so that a model uses one format for any number of
+    /// rows.
     pub fn is_wide(&self) -> bool {
-        /// A zero that is held takes 8 bytes, a number other than zero 12 bytes where zeros are left out; up to here, dense rows are faster.
+        /// A dense value takes 8 bytes, a sparse one 12; up to this many columns per feature, dense rows are faster.
         const MOST_PER_COLUMN: usize = 64;
-        let keeps_zeros = self.columns.iter().all(Encoding::keeps_zero);
+        let keeps_zeros = self.columns.iter().all(ColumnEncoding::keeps_zero);
         keeps_zeros && self.n_columns() > MOST_PER_COLUMN * self.columns.len()
     }
 
-    /// An error if `n_rows` dense rows don't fit into memory.
+    /// An error if `n_rows` dense rows don't fit in memory.
     pub fn require_dense(&self, n_rows: usize) -> Result<()> {
         let width = self.n_columns();
         memory::require(
@@ -238,20 +240,20 @@ impl Encoder {
                 )
             },
             &[n_rows, width, size_of::<f64>()],
-            "leave out columns with many categories (identifiers, free text), or train on fewer rows",
+            "drop columns with many categories (identifiers, free text), or train on fewer rows",
         )
     }
 
-    /// The names of the encoded columns: `age`, `colour=red`, `age is missing`.
+    /// The names of the encoded columns: `age`, `color=red`, `age is missing`.
     pub fn names(&self, features: &Features) -> Vec<String> {
         let mut names = Vec::with_capacity(self.n_columns());
         for (column, encoding) in features.columns().iter().zip(&self.columns) {
             let indicator = match encoding {
-                Encoding::Number { indicator, .. } => {
+                ColumnEncoding::Number { indicator, .. } => {
                     names.push(column.name.clone());
                     *indicator
                 }
-                Encoding::OneHot { place, indicator, .. } => {
+                ColumnEncoding::OneHot { place, indicator, .. } => {
                     let levels = column.levels().map_or(&[][..], |levels| levels.names());
                     let used = levels.iter().zip(place).filter(|(_, place)| place.is_some());
                     names.extend(used.map(|(level, _)| format!("{}={level}", column.name)));
@@ -265,8 +267,8 @@ impl Encoder {
         names
     }
 
-    /// The encoded matrix, column by column.
-    pub fn encode(&self, features: &Features) -> Dense {
+    /// Encodes all rows, column by column.
+    pub fn encode(&self, features: &Features) -> EncodedMatrix {
         let (n_rows, n_columns) = (features.n_rows(), self.n_columns());
         let mut values = vec![0.0; n_rows * n_columns];
         let mut rest = values.as_mut_slice();
@@ -276,15 +278,15 @@ impl Encoder {
             rest = after;
             jobs.push((column, encoding, block));
         }
-        parallel::consume(jobs, |_, (column, encoding, block): (&Column, &Encoding, &mut [f64])| {
+        parallel::consume(jobs, |_, (column, encoding, block): (&Column, &ColumnEncoding, &mut [f64])| {
             for (row, x) in column.numbers(features.rows()).into_iter().enumerate() {
                 encoding.encode(x, |j, value| block[j * n_rows + row] = value);
             }
         });
-        Dense { n_rows, n_columns, values }
+        EncodedMatrix { n_rows, n_columns, values }
     }
 
-    /// Some rows of the encoded matrix, row by row, into `out` of `rows.len() * n_columns` numbers. For work in blocks.
+    /// Encodes some rows, row by row, into `out` of `rows.len() * n_columns` numbers.
     pub fn encode_rows(&self, features: &Features, rows: Range<usize>, out: &mut [f64]) {
         let width = self.n_columns();
         out.fill(0.0);
@@ -299,17 +301,17 @@ impl Encoder {
     }
 }
 
-/// Mean and standard deviation; 0 and 1 where there is nothing to compute them from, deviation 1 where all are equal.
+/// Mean and standard deviation; 0 and 1 if there are no values, deviation 1 if all are equal.
 fn mean_and_deviation(values: &[f64], weights: Option<&[f64]>) -> (f64, f64) {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let finite = || values.iter().enumerate().filter(|(_, x)| x.is_finite()).map(|(i, x)| (x, weight(i)));
     let total = finite().map(|(_, w)| w).sum::<f64>().max(f64::MIN_POSITIVE);
     let (low, high) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), (&x, _)| (l.min(x), h.max(x)));
-    // A mean of equal numbers may be rounded away from them: what is left over would be all noise.
+    // The mean of equal numbers may be rounded, which would leave only noise.
     if low >= high {
         return (if low == high { low } else { 0.0 }, 1.0);
     }
-    // Dividing before adding keeps huge values from overflowing.
+    // Dividing before adding avoids overflow.
     let mean = finite().map(|(x, w)| x * (w / total)).sum::<f64>();
     let largest = finite().map(|(x, _)| (x - mean).abs()).fold(0.0, f64::max);
     let variance = finite().map(|(x, w)| ((x - mean) / largest).powi(2) * (w / total)).sum::<f64>();
@@ -336,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn encoders_that_would_write_outside_their_columns_are_refused() {
+    fn invalid_encoders_are_rejected() {
         let read = |columns: &str| serde_json::from_str::<Encoder>(&format!(r#"{{"columns":[{columns}]}}"#));
         let fitted = Encoder::fit(&training(), EncodeOptions::default()).without_references();
         assert_eq!(serde_json::from_str::<Encoder>(&serde_json::to_string(&fitted).unwrap()).unwrap(), fitted);
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_numbers_stay_equal_when_standardised() {
+    fn equal_numbers_stay_equal_when_standardized() {
         // The mean of three times 0.1 is rounded.
         let data = features(vec![Column::numeric("x", vec![0.1, 0.1, 0.1])]);
         let encoder = Encoder::fit(&data, EncodeOptions { standardize: true, ..Default::default() });
@@ -364,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_column_becomes_the_numbers_of_the_table_above() {
+    fn every_kind_of_column_is_encoded_as_documented() {
         let data = training();
         let encoder = Encoder::fit(&data, EncodeOptions::default());
         let names = ["x", "x is missing", "c=a", "c=b", "c is missing", "t", "s"];
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_level_is_all_zero_and_missing_is_not() {
+    fn the_reference_level_is_all_zeros_and_missing_is_not() {
         let data = training();
         let encoder = Encoder::fit(&data, EncodeOptions::default()).without_references();
         assert_eq!(encoder.names(&data), ["x", "x is missing", "c=b", "c is missing", "t", "s"]);
@@ -388,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_repeated_rows() {
+    fn weights_count_as_repeated_rows() {
         let data = training();
         let repeated = data.select(&[0, 1, 1, 1, 2, 2]).unwrap();
         let options = EncodeOptions { standardize: true, indicate_missing: true };
@@ -398,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_blocks_are_the_rows_of_the_whole() {
+    fn blocks_of_rows_equal_the_whole() {
         let data = training();
         let encoder = Encoder::fit(&data, EncodeOptions { standardize: true, indicate_missing: true });
         let dense = encoder.encode(&data);

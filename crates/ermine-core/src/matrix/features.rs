@@ -1,27 +1,26 @@
-//! [`Features`]: the columns and rows that a learner or a model computes on.
+//! [`Features`]: the columns and rows that a learner or model uses.
 //!
-//! Rows are chosen by an index into a shared table, so that folds, bootstraps and class pairs cost no copy of the data. The
-//! views that learners compute on (sorted order, ...) are made on first use and kept with the features; a subset of
-//! the rows derives its views from those of the whole, where that is cheaper than making them anew.
+//! Rows are selected by an index into a shared table, so folds, bootstrap samples and class pairs don't copy data. Views (sorted order, ...) are computed on first use and cached; a
+//! subset of the rows derives its views from those of the whole if that is cheaper.
 
 use super::sorted::{Sorted, SortedColumn};
 use crate::error::{Error, Result};
 use crate::table::{Column, Table, Values};
 use std::sync::{Arc, OnceLock};
 
-/// Columns of a table, for all of its rows or for some.
+/// Columns of a table, for all or selected rows.
 #[derive(Debug, Clone)]
 pub struct Features {
     table: Arc<Table>,
     rows: Option<Arc<[u32]>>,
     views: Arc<Views>,
-    /// The features of which these are a choice of rows.
+    /// The features that these were selected from.
     whole: Option<Box<Features>>,
-    /// The features that these have more columns than.
+    /// The features without the added columns.
     narrower: Option<Box<Features>>,
 }
 
-/// Views made on first use.
+/// Views computed on first use.
 #[derive(Debug, Default)]
 struct Views {
     sorted: OnceLock<Arc<Sorted>>,
@@ -43,12 +42,12 @@ impl Features {
         self.table.n_columns()
     }
 
-    /// The columns, with all rows of the table: read them together with [`rows`](Self::rows).
+    /// The columns, with all rows of the table; use [`rows`](Self::rows) to index them.
     pub fn columns(&self) -> &[Column] {
         self.table.columns()
     }
 
-    /// The rows of the table that belong to these features, in their order; `None` for all.
+    /// The selected rows of the table; `None` for all.
     pub fn rows(&self) -> Option<&[u32]> {
         self.rows.as_deref()
     }
@@ -63,7 +62,7 @@ impl Features {
         self.columns()[column].number(self.table_row(row))
     }
 
-    /// Writes the values of a column as numbers, from row `from` on.
+    /// Copies the values of a column as numbers, starting at row `from`.
     pub fn part_into(&self, column: usize, from: usize, out: &mut [f64]) {
         let column = &self.columns()[column];
         match (&column.values, self.rows()) {
@@ -86,16 +85,16 @@ impl Features {
         }
     }
 
-    /// The row of the table behind `row` of these features.
+    /// The row of the table for `row` of these features.
     pub fn table_row(&self, row: usize) -> usize {
         self.rows.as_ref().map_or(row, |rows| rows[row] as usize)
     }
 
-    /// The features of these rows, counted within the present ones, in this order; rows may repeat.
+    /// Selects rows, in the given order; rows may repeat.
     pub fn select(&self, rows: &[u32]) -> Result<Features> {
         let n = self.n_rows();
         if let Some(row) = rows.iter().find(|&&r| r as usize >= n) {
-            return Err(Error::data(format!("row {row} was asked for, but there are {n} rows")));
+            return Err(Error::data(format!("row {row} is out of range (there are {n} rows)")));
         }
         let rows: Arc<[u32]> = rows.iter().map(|&r| self.table_row(r as usize) as u32).collect();
         let whole = self.whole.clone().unwrap_or_else(|| Box::new(self.clone()));
@@ -103,8 +102,8 @@ impl Features {
         Ok(Features { table, rows: Some(rows), views, whole: Some(whole), narrower: None })
     }
 
-    /// These features and more columns of numbers, given by name with a number for each of the rows. The columns that are there are shared, and so is their sorted order.
-    /// Rows that repeat the same row of the table must have the same numbers.
+    /// Adds numeric columns, given by name with a number per row. Existing columns and their sorted order are shared. Rows that repeat the same row of the table must have the same
+    /// numbers.
     pub fn with_numbers(&self, more: Vec<(String, Vec<f64>)>) -> Features {
         let n = self.table.n_rows();
         let whole = |numbers: Vec<f64>| match self.rows() {
@@ -122,11 +121,9 @@ impl Features {
         Features { table, rows: self.rows.clone(), views: Arc::default(), whole: None, narrower }
     }
 
-    /// Every column in ascending order of its values; made on first use. Work that is about to use it from several threads should
-    /// ask for it once before, or each of them may make it.
+    /// Every column in ascending order of its values; computed on first use. Call it once before using it from several threads, or each thread may compute it.
     pub fn sorted(&self) -> Arc<Sorted> {
-        // No lock is held while sorting: the sort runs in parallel, and a thread that waits for its parts may pick up other
-        // work that asks for the same view.
+        // No lock is held while sorting: the sort runs in parallel, and a waiting thread may pick up other work that needs the same view.
         if let Some(sorted) = self.views.sorted.get() {
             return sorted.clone();
         }
@@ -134,7 +131,7 @@ impl Features {
         self.views.sorted.get_or_init(|| made).clone()
     }
 
-    /// The order of all columns, not kept here: for one who changes it and will not ask again.
+    /// The order of all columns, not cached: for callers that modify it.
     pub fn sorted_once(&self) -> Arc<Sorted> {
         match self.views.sorted.get() {
             Some(sorted) => sorted.clone(),
@@ -142,10 +139,9 @@ impl Features {
         }
     }
 
-    /// The order of a large part of the rows, from that of the whole: folds of one table then share one sort. Of columns that were added to others, only these are
-    /// sorted.
+    /// Derives the order of a large subset of the rows from the order of the whole, so that folds of a table share one sort. Only added columns are sorted.
     fn derive_sorted(&self) -> Option<Sorted> {
-        /// Below this share of the rows, sorting them is cheaper than filtering the whole.
+        /// If a subset has fewer than 1 / this share of the rows, sorting it is cheaper than filtering.
         const WORTH_IT: usize = 8;
         if let Some(narrower) = &self.narrower {
             let mut columns = narrower.sorted().columns.clone();
@@ -165,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn added_columns_share_the_others_and_their_order() {
+    fn added_columns_share_the_existing_columns() {
         let table = Table::new(vec![Column::numeric("x", vec![3.0, 1.0, 2.0]), Column::numeric("y", vec![0.0; 3])]);
         let all = Features::new(Arc::new(table.unwrap()));
         for features in [all.clone(), all.select(&[2, 0]).unwrap()] {

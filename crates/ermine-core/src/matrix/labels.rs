@@ -1,17 +1,17 @@
-//! A target of labels, of which a row has none, one or several.
+//! Multilabel targets.
 //!
-//! It is written in one of two ways: a column of zeros and ones (or false and true) for each label, or one column that lists the labels of each row, separated
-//! by `;`. In such a list an empty cell is a row without labels; blanks around a name are cut, and a name said twice counts once.
+//! There are two formats: a 0/1 (or true/false) column per label, or one column that lists the labels of each row, separated by `;`. In a list, an empty cell is a row without
+//! labels; spaces around names are trimmed, and repeated names count once.
 
 use super::dataset::{Target, Task};
 use crate::error::{Error, Result};
 use crate::table::{Column, ColumnKind, MISSING, Values};
 use std::collections::{BTreeMap, HashMap};
 
-/// What stands between two labels of a list.
+/// The separator of a list of labels.
 pub const SEPARATOR: char = ';';
 
-/// Whether a column holds nothing but zeros and ones, or truth values.
+/// Whether a column contains only zeros and ones, or booleans.
 pub fn is_marks(column: &Column) -> bool {
     match column.kind {
         ColumnKind::Boolean => true,
@@ -20,7 +20,7 @@ pub fn is_marks(column: &Column) -> bool {
     }
 }
 
-/// Whether the targets are one column that lists labels.
+/// Whether the target is one column with lists of labels.
 pub(super) fn is_list(targets: &[&Column], task: Task) -> bool {
     task == Task::Multilabel && matches!(targets, [column] if !is_marks(column))
 }
@@ -32,7 +32,7 @@ pub(super) fn read(targets: &[&Column], rows: Option<&[u32]>) -> Result<(Target,
     }
     if let Some(column) = targets.iter().find(|c| !is_marks(c)) {
         return Err(Error::data(format!(
-            "the target '{}' is no label: columns of 0 and 1 (or true and false) are needed, or one column of names separated by '{SEPARATOR}'",
+            "the target '{}' is not a label: use 0/1 (or true/false) columns, or one column with label names separated by '{SEPARATOR}'",
             column.name
         )));
     }
@@ -43,16 +43,16 @@ pub(super) fn read(targets: &[&Column], rows: Option<&[u32]>) -> Result<(Target,
     Ok((Target::Values { values, n_outputs: targets.len() }, names))
 }
 
-/// The names in a list, each once.
+/// The names in a list, without repetitions.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(SEPARATOR).map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// Labels from a column of lists, in the order of their names.
+/// Parses a column of lists; labels are sorted by name.
 fn listed(column: &Column, rows: Option<&[u32]>) -> Result<(Target, Vec<String>)> {
     let n = rows.map_or(column.len(), <[u32]>::len);
     let row_at = |i: usize| rows.map_or(i, |rows| rows[i] as usize);
-    // Each distinct text is taken apart once.
+    // Each distinct text is parsed once.
     let (distinct, text_of): (Vec<String>, Vec<Option<usize>>) = match &column.values {
         Values::Codes { codes, levels } => {
             let code = |i: usize| Some(codes.get(row_at(i))).filter(|&c| c != MISSING).map(|c| c as usize);
@@ -74,7 +74,7 @@ fn listed(column: &Column, rows: Option<&[u32]>) -> Result<(Target, Vec<String>)
     let mut place: BTreeMap<&str, usize> = used.into_iter().map(|name| (name, 0)).collect();
     place.values_mut().enumerate().for_each(|(i, place)| *place = i);
     if place.is_empty() {
-        return Err(Error::data(format!("no row has a label in the target '{}'", column.name)));
+        return Err(Error::data(format!("no row of the target '{}' has a label", column.name)));
     }
     let mut values = vec![0.0; n * place.len()];
     for (marks, text) in values.chunks_exact_mut(place.len()).zip(&text_of) {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_and_lists_say_the_same() {
+    fn columns_and_lists_are_equivalent() {
         let marks = vec![
             Column::numeric("a", vec![1.0, 0.0, 0.0, 1.0]),
             Column::boolean("b", &[Some(true), Some(false), Some(true), Some(false)]),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_labels_by_their_text() {
+    fn numbers_are_labels() {
         let codes = data(vec![Column::numeric("k", vec![3.0, 10.0, 3.0])], &["k"], Some(Task::Multilabel)).unwrap();
         let (marks, labels) = codes.labels().unwrap();
         assert_eq!(labels[..], ["10", "3"]);
@@ -122,13 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_label_is_said() {
+    fn invalid_labels_are_errors() {
         let words = vec![Column::numeric("a", vec![0.0, 1.0]), Column::nominal("b", &[Some("x"), Some("y")])];
         let message = data(words, &["a", "b"], Some(Task::Multilabel)).unwrap_err().to_string();
-        assert!(message.contains("'b' is no label") && message.contains("';'"), "{message}");
+        assert!(message.contains("'b' is not a label") && message.contains("';'"), "{message}");
         let nothing = Column::nominal("t", &[None, Some(";;")]);
         assert!(
-            data(vec![nothing], &["t"], Some(Task::Multilabel)).unwrap_err().to_string().contains("no row has a label")
+            data(vec![nothing], &["t"], Some(Task::Multilabel))
+                .unwrap_err()
+                .to_string()
+                .contains("no row of the target")
         );
         let holes = vec![Column::numeric("a", vec![f64::NAN, 1.0]), Column::numeric("b", vec![0.0, 1.0])];
         assert!(data(holes, &["a", "b"], None).unwrap_err().to_string().contains("missing in 1 of 2 rows"));

@@ -1,19 +1,19 @@
-//! Memory in large pages, where the system has them.
+//! Memory in huge pages, if the system supports them.
 //!
-//! **Idea.** A processor finds the place of a 4 KB page in memory through a table, and keeps a few thousand places at hand. Whoever reads single rows out of tens of megabytes asks for another page with almost every row, and
-//! waits for the table; in a virtual machine for two of them. Pages of 2 MB are 512 times fewer. The system is asked for them before the memory is first written; where it has none, nothing changes.
+//! **Idea.** The processor caches the addresses of a few thousand pages of 4 KB. Reading single rows at random from tens of megabytes misses this cache for almost every row. There are
+//! 512 times fewer pages of 2 MB. They are requested before the memory is first written; if there are none, nothing changes.
 
-/// Smaller memory stays as it is: it would be mostly the ends that don't fill a large page.
+/// Smaller allocations would consist mostly of ends that don't fill a huge page.
 const LEAST_BYTES: usize = 4 << 20;
 
-/// So many times this value.
+/// A vector of `n` copies of `value`.
 pub fn filled<T: Clone>(value: T, n: usize) -> Vec<T> {
     let mut values = with_capacity(n);
     values.resize(n, value);
     values
 }
 
-/// Room for so many values.
+/// An empty vector with room for `n` values.
 pub fn with_capacity<T>(n: usize) -> Vec<T> {
     let mut values = Vec::with_capacity(n);
     let room = values.spare_capacity_mut();
@@ -29,7 +29,7 @@ fn ask<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     let first = room.as_mut_ptr().cast::<u8>();
     let before = first.align_offset(PAGE);
     let inside = size_of_val(room).saturating_sub(before) / PAGE * PAGE;
-    // SAFETY: the range lies within memory that is ours alone; the advice changes how it is backed, and nothing of what it holds. A refusal is no error: the pages stay small.
+    // SAFETY: the range lies within memory that only we use; the advice changes how it is backed, not its contents. A failure is harmless.
     unsafe { libc::madvise(first.wrapping_add(before).cast(), inside, libc::MADV_HUGEPAGE) };
 }
 
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_pages_hold_what_is_put_there() {
+    fn huge_pages_store_values() {
         for n in [0, 1, LEAST_BYTES / 8, LEAST_BYTES / 8 + 12_345] {
             let mut numbers = filled(7u64, n);
             assert!(numbers.len() == n && numbers.iter().all(|x| *x == 7));

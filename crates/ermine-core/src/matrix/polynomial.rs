@@ -1,27 +1,26 @@
-//! Polynomial terms: products of columns up to a degree, so that a linear method learns polynomials of one or many variables.
+//! Polynomial terms: products of columns up to a degree.
 //!
-//! **Formula.** Of columns `x_1, ..., x_p` all products `x_a x_b ... ` with at most `degree` factors, in the order: by number of factors, then by columns.
-//! There are `C(p + degree, degree) - 1` of them. A column of zeros and ones equals its own powers, so those are left out.
+//! **Formula.** All products `x_a x_b ...` of the columns `x_1, ..., x_p` with at most `degree` factors, ordered by number of factors, then by columns. There are
+//! `C(p + degree, degree) - 1` of them. Powers of 0/1 columns are left out, since they equal the column.
 //!
-//! **Cost.** One multiplication for each term and row: a term is a shorter term times a column.
+//! **Cost.** One multiplication per term and row: a term is a shorter term times a column.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// More terms than this are refused: they would take more memory than anybody means to.
+/// Maximum number of terms.
 const MOST_TERMS: usize = 200_000;
 
-/// Products of columns.
+/// Polynomial terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Polynomial {
     n_columns: usize,
-    /// The shorter term (none for a single column) and the column that it is multiplied by.
+    /// The shorter term (`None` for a single column) and the column that it is multiplied by.
     terms: Vec<(Option<u32>, u32)>,
 }
 
 impl Polynomial {
-    /// All terms of up to `degree` factors. `is_flag` says which columns hold only zeros and ones; with `interaction_only` no column
-    /// occurs twice in a term.
+    /// All terms of up to `degree` factors. `is_flag` marks columns that contain only zeros and ones; with `interaction_only` no column occurs twice in a term.
     pub fn new(is_flag: &[bool], degree: usize, interaction_only: bool) -> Result<Polynomial> {
         let n_columns = is_flag.len();
         let mut terms: Vec<(Option<u32>, u32)> = (0..n_columns as u32).map(|j| (None, j)).collect();
@@ -43,7 +42,7 @@ impl Polynomial {
         Ok(Polynomial { n_columns, terms })
     }
 
-    /// Checks what comes from a file.
+    /// Checks terms that were read from a file.
     pub fn check(&self, n_columns: usize) -> Result<()> {
         let fine = |(t, (shorter, j)): (usize, &(Option<u32>, u32))| {
             (*j as usize) < n_columns && shorter.is_none_or(|s| (s as usize) < t)
@@ -66,7 +65,7 @@ impl Polynomial {
         }
     }
 
-    /// The names of the terms: `a`, `a^2`, `a b`; names of several words stand in brackets, `a (b is missing)`.
+    /// The names of the terms: `a`, `a^2`, `a b`; names with spaces are in parentheses, `a (b is missing)`.
     pub fn names(&self, columns: &[String]) -> Vec<String> {
         let name = |mut t: usize| {
             let mut factors = vec![self.terms[t].1];
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn all_products_up_to_the_degree_are_there() {
+    fn all_products_up_to_the_degree_are_listed() {
         assert_eq!(names(&[false; 2], 3, false), ["a", "b", "a^2", "a b", "b^2", "a^3", "a^2 b", "a b^2", "b^3"]);
         assert_eq!(names(&[false; 3], 3, true), ["a", "b", "c", "a b", "a c", "b c", "a b c"]);
         assert_eq!(names(&[true, false], 2, false), ["a", "b", "a b", "b^2"]);

@@ -1,9 +1,9 @@
-//! Bins of equal count, straight from the sorted order.
+//! Bins of equal count, from the sorted order.
 //!
-//! **Idea.** Where columns are sorted anyway, the bin of a value follows from its place in the order: no search for each value, and cuts from all rows instead of
-//! a sample. A value never lies in two bins. Where a column has no more distinct values than bins, each has its own.
+//! **Idea.** If columns are sorted anyway, the bin of a value follows from its rank: no search per value, and cuts are computed from all rows instead of a sample. Equal values are
+//! always in the same bin. If a column has no more distinct values than bins, each gets its own bin.
 //!
-//! **Cost.** O(n) for each column, given its order.
+//! **Cost.** O(n) per column, given its order.
 
 use super::binned::{Binned, BinnedColumn, Bins, Codes, Cuts, between, category_bins};
 use super::features::Features;
@@ -11,7 +11,7 @@ use super::sorted::{SortedColumn, TIE};
 use crate::parallel;
 use crate::table::{Column, ColumnKind, MISSING};
 
-/// Cuts and bins of all columns, with at most `max_bins` bins (255 at most) beside that of missing values.
+/// Cuts and bins of all columns, with at most `max_bins` bins (at most 255) not counting missing values.
 pub fn ranked_bins(features: &Features, max_bins: usize) -> (Bins, Binned) {
     let max_bins = max_bins.clamp(2, u8::MAX as usize);
     let sorted = features.sorted();
@@ -39,7 +39,7 @@ fn numbers(values: &[f64], order: &SortedColumn, max_bins: usize) -> (Cuts, Binn
     let value = |i: usize| values[(entries[i] & !TIE) as usize];
     let all_fit = order.n_distinct() <= max_bins;
     let (mut codes, mut cuts) = (vec![0u8; values.len()], Vec::new());
-    // Where the present bin began; the rows still without a bin are shared out evenly over the bins that are left.
+    // The start of the current bin; the remaining rows are divided evenly among the remaining bins.
     let mut start = 0;
     for (i, &entry) in entries.iter().enumerate() {
         if i > 0 && entry & TIE == 0 && cuts.len() + 1 < max_bins {
@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_value_is_in_the_bin_that_its_cuts_say(
+        fn bins_agree_with_their_cuts(
             values in prop::collection::vec(prop_oneof![(-4i32..4).prop_map(f64::from), any::<f64>(), Just(f64::NAN)], 1..600),
             max_bins in 2usize..256,
         ) {

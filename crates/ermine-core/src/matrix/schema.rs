@@ -1,8 +1,7 @@
-//! What a model expects of a table, and how a new table is brought into that form.
+//! The columns that a model expects, and the conversion of new tables.
 //!
-//! Columns are found by name; others may be there and are passed over. Categories are found by name too, so that codes may
-//! differ from those in training. **A category that training didn't have is treated as missing** (but for models that read the text itself). A number where a category is
-//! expected is looked up by its text ("3"); a category where a number is expected is an error that names it.
+//! Columns are found by name; additional columns are ignored. Categories are found by name too, so codes may differ from training. **A category that the training data didn't have is
+//! treated as missing** (except for models that use the text itself). A number in a categorical column is looked up by its text ("3"); a category in a numeric column is an error.
 
 use super::dataset::{Dataset, Target, Task, groups};
 use super::features::Features;
@@ -15,23 +14,23 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a model was trained on: enough to read and check new data, and to name what it predicts.
+/// Describes the training data: enough to read and check new data, and to name the predictions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
-    /// The feature columns, in the order in which the model knows them.
+    /// Feature columns, in the order that the model uses.
     pub features: Vec<FeatureSpec>,
     /// The names of the target columns.
     pub target: Vec<String>,
-    /// What was learned.
+    /// The task.
     pub task: Task,
-    /// The names of the classes or labels, where such were learned.
+    /// Names of the classes or labels.
     pub classes: Vec<String>,
-    /// How many numbers are predicted for each row, where numbers were learned.
+    /// Number of values predicted per row, for regression.
     pub n_outputs: usize,
-    /// The column that says which query a row belongs to, where there was one.
+    /// Name of the query group column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Whether the model adds to initial scores of the rows, so that its predictions alone are incomplete.
+    /// Whether the model adds to initial scores, so that its predictions alone are incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub init_score: bool,
 }
@@ -41,18 +40,18 @@ pub struct Schema {
 pub struct FeatureSpec {
     /// Its name.
     pub name: String,
-    /// What its values mean.
+    /// The kind of its values.
     pub kind: ColumnKind,
     /// Its categories by code; empty for numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
-    /// Its categories are read by their text: new ones stay as they are, and none are listed here.
+    /// Whether categories are used by their text, so that new categories are kept and none are listed here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
-    /// How its numbers are written in files.
+    /// The format of its numbers in files.
     #[serde(default, skip_serializing_if = "Notation::is_plain")]
     pub notation: Notation,
-    /// The range of its numbers in the training data, where it is known.
+    /// The range of its numbers in the training data, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
 }
@@ -86,7 +85,7 @@ impl Schema {
         }
     }
 
-    /// The same schema with the ranges of numeric features, against which new tables are compared.
+    /// Adds the ranges of numeric features, for comparison with new tables.
     pub fn with_ranges(mut self, data: &Dataset) -> Schema {
         let range = |j: usize| {
             let is_numeric = self.features[j].kind == ColumnKind::Numeric;
@@ -97,9 +96,9 @@ impl Schema {
         self
     }
 
-    /// The same schema for a model that reads categories by their text.
+    /// The schema of a model that uses categories by their text.
     pub(crate) fn open(mut self) -> Schema {
-        // (Truth values have no others, and may come as 0 and 1.)
+        // Booleans have no other values, and may be given as 0 and 1.
         for feature in self.features.iter_mut().filter(|feature| feature.kind != ColumnKind::Boolean) {
             feature.levels = Vec::new();
             feature.open = true;
@@ -107,7 +106,7 @@ impl Schema {
         self
     }
 
-    /// Checks a schema that comes from outside.
+    /// Checks a schema that was read from a file.
     pub fn check(&self) -> Result<()> {
         let fine = match self.task {
             Task::Classification | Task::Multilabel => !self.classes.is_empty(),
@@ -121,17 +120,17 @@ impl Schema {
         self.features.iter().try_for_each(|feature| unique("category", &feature.levels))
     }
 
-    /// Options that make a reader give each column the type this schema expects.
+    /// Options to read each column with the type of this schema.
     pub fn read_options(&self) -> ReadOptions {
         let mut options = ReadOptions::default();
         for feature in &self.features {
             let column_type = match feature.kind {
-                // Made from another column.
+                // Derived from another column.
                 _ if matches!(feature.notation, Notation::DatePart { .. }) => continue,
                 ColumnKind::Numeric if !feature.notation.is_plain() => ColumnType::Written(feature.notation.clone()),
                 ColumnKind::Numeric => ColumnType::Numeric,
                 ColumnKind::Boolean => ColumnType::Boolean,
-                // As nominal: a level that training didn't have is then missing, not an error.
+                // As nominal, so that an unknown level is missing instead of an error.
                 ColumnKind::Ordinal | ColumnKind::Nominal => ColumnType::Nominal,
             };
             options.types.insert(feature.name.clone(), column_type);
@@ -139,15 +138,14 @@ impl Schema {
         options
     }
 
-    /// The type to read the target with, so that its classes are written as the model knows them; `None` to infer it.
+    /// The type of the target, so that its classes are read as the model knows them; `None` to infer it.
     ///
-    /// The kind of a class column is seen from its classes: truth values and numbers have one way of being written (`1`, never
-    /// `01` or `1.0`), and anything else is kept as it is.
+    /// The type is inferred from the class names: booleans and numbers have a canonical form (`1`, never `01` or `1.0`); any other text is kept unchanged.
     pub fn target_type(&self) -> Option<ColumnType> {
         let is_number = |class: &String| class.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == *class);
         match self.task {
             Task::Regression | Task::Ranking => None,
-            // Columns of marks are named as their labels are.
+            // 0/1 columns are named after their labels.
             Task::Multilabel if self.target == self.classes => None,
             Task::Multilabel => Some(ColumnType::Nominal),
             Task::Classification if self.classes.iter().all(|c| c == "false" || c == "true") => {
@@ -158,16 +156,16 @@ impl Schema {
         }
     }
 
-    /// Which query each row of a table belongs to, where the training data had queries.
+    /// The query group of each row, if the training data had query groups.
     pub fn queries_of(&self, table: &Table) -> Result<Option<Vec<u32>>> {
         self.group.as_ref().map(|name| table.column(name).map(|column| groups(column, None))).transpose()
     }
 
-    /// Where data of the form `other` is not of this form, in words: another target, or the first column that differs in name, kind or categories.
+    /// Describes the first difference between `other` and this schema: the target, or the first column that differs in name, kind or categories.
     pub fn difference(&self, other: &Schema) -> Option<String> {
         if (self.task, self.n_outputs) != (other.task, other.n_outputs) {
-            let said = |schema: &Schema| format!("{} with {} target column(s)", schema.task, schema.n_outputs);
-            return Some(format!("{} instead of {}", said(other), said(self)));
+            let describe = |schema: &Schema| format!("{} with {} target column(s)", schema.task, schema.n_outputs);
+            return Some(format!("{} instead of {}", describe(other), describe(self)));
         }
         if self.classes != other.classes {
             return Some(format!("the classes {:?} instead of {:?}", other.classes, self.classes));
@@ -187,10 +185,10 @@ impl Schema {
         })
     }
 
-    /// The features of a table in the form that the model knows.
+    /// The features of a table in the form that the model expects.
     pub fn features_of(&self, table: &Table) -> Result<Features> {
         let by_name = LazyCell::new(|| table.columns().iter().map(|c| (c.name.as_str(), c)).collect::<HashMap<_, _>>());
-        // Nearly always a column stands where it stood in training, and needs no search.
+        // Usually the columns are in the same order as in training.
         let of = |(i, feature): (usize, &FeatureSpec)| match table.columns().get(i) {
             Some(column) if column.name == feature.name => feature.of(column),
             _ => match (by_name.get(feature.name.as_str()), &feature.notation) {
@@ -205,7 +203,7 @@ impl Schema {
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
     }
 
-    /// A part of the dates of a column, which is read as the model knows it.
+    /// A part of a date column.
     fn date_part(&self, name: &str, of: &str, part: DatePart, dates: Option<&Column>) -> Result<Column> {
         let source = self.features.iter().find(|feature| feature.name == *of);
         let (Some(source), Some(dates)) = (source, dates) else {
@@ -215,11 +213,11 @@ impl Schema {
         Ok(part_of_dates(name.to_string(), of, part, &source.of(dates)?, in_days))
     }
 
-    /// Features from columns in the order of the schema, whatever they are called, in the form that the model knows.
+    /// Features from columns in the order of the schema, whatever their names.
     pub fn features_in_order(&self, columns: Vec<Column>) -> Result<Features> {
         let (n, expected) = (columns.len(), self.features.len());
         if n != expected {
-            return Err(Error::data(format!("{n} columns where the model expects {expected}")));
+            return Err(Error::data(format!("got {n} columns, but the model expects {expected}")));
         }
         let n_rows = columns.first().map_or(0, Column::len);
         let in_form = |(column, feature): (Column, &FeatureSpec)| match (column.kind, feature.kind) {
@@ -230,7 +228,7 @@ impl Schema {
         Ok(Features::new(Arc::new(Table::of_columns(columns, n_rows))))
     }
 
-    /// The features of a data set in the form that the model knows.
+    /// The features of a data set in the form that the model expects.
     pub fn features_of_data(&self, data: &Dataset) -> Result<Features> {
         let features = data.features();
         let table = Table::of_columns(features.columns().to_vec(), features.columns().first().map_or(0, Column::len));
@@ -239,7 +237,7 @@ impl Schema {
     }
 }
 
-/// The columns that dates give a model beside themselves: those parts that are not the same in all rows.
+/// The columns derived from dates: the parts that are not constant.
 pub(super) fn parts_of_dates(columns: &[Column]) -> Vec<Column> {
     let parts =
         columns.iter().filter_map(|column| Some((column, column.notation.in_days()?))).flat_map(|(column, in_days)| {
@@ -261,7 +259,7 @@ fn part_of_dates(name: String, of: &str, part: DatePart, dates: &Column, in_days
     Column { notation: Notation::DatePart { of: of.to_string(), part }, ..Column::numeric(name, numbers) }
 }
 
-/// Refuses a name that is there twice: columns, classes and categories are found by their names.
+/// Rejects duplicate names, since columns, classes and categories are found by name.
 fn unique<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Result<()> {
     let mut seen = HashSet::new();
     match names.into_iter().find(|name| !seen.insert(name.as_str())) {
@@ -271,7 +269,7 @@ fn unique<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Result
 }
 
 impl FeatureSpec {
-    /// A column in the form of this feature.
+    /// Converts a column to the form of this feature.
     fn of(&self, column: &Column) -> Result<Column> {
         Ok(self.in_form(column)?.in_unit_of(&column.notation))
     }
@@ -282,7 +280,7 @@ impl FeatureSpec {
                 if let Some(code) = codes.iter().find(|&c| c != MISSING) {
                     let name = levels.name(code).unwrap_or("");
                     return Err(Error::data(format!(
-                        "column '{}' holds '{name}', but the model expects numbers",
+                        "column '{}' contains '{name}', but the model expects numbers",
                         self.name
                     )));
                 }
@@ -306,7 +304,7 @@ impl FeatureSpec {
         Ok(Column { name: self.name.clone(), kind: self.kind, values, notation: self.notation.clone() })
     }
 
-    /// Categories from numbers: by their text, and for truth values 0 and 1. Where categories are words and not one of the numbers is one, they are something else (codes of another program, say).
+    /// Converts numbers to categories, by their text; 0 and 1 for booleans. An error if the categories are words and no number is among them, since the numbers must mean something else.
     fn codes_of_numbers(&self, numbers: &[f64], boolean: bool) -> Result<Values> {
         let levels = Arc::new(Levels::new(self.levels.iter().cloned()));
         let code = |&x: &f64| match x {
@@ -321,20 +319,20 @@ impl FeatureSpec {
             let some = self.levels.iter().take(3).map(|level| format!("'{level}'")).collect::<Vec<_>>().join(", ");
             let name = &self.name;
             return Err(Error::data(format!(
-                "column '{name}' holds numbers ({number}), but the model expects categories such as {some}"
+                "column '{name}' contains numbers ({number}), but the model expects categories such as {some}"
             )));
         }
         Ok(Values::Codes { codes: codes.into(), levels })
     }
 }
 
-/// The least and the largest finite number; the first above the second where there is none. Eight of each are kept, so that the loop runs in vector registers.
+/// The smallest and largest finite number; the first is larger than the second if there is none. Eight of each are kept, so that the loop vectorizes.
 fn range_of(values: &[f64]) -> (f64, f64) {
     const LANES: usize = 8;
     let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
     for chunk in values.chunks(LANES) {
         for (l, &x) in chunk.iter().enumerate() {
-            // (A comparison with NaN is false.)
+            // Comparisons with NaN are false.
             low[l] = if x < low[l] && x > f64::NEG_INFINITY { x } else { low[l] };
             high[l] = if x > high[l] && x < f64::INFINITY { x } else { high[l] };
         }
@@ -357,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_those_of_the_finite_numbers() {
+    fn ranges_ignore_infinite_numbers() {
         let values: Vec<f64> = (0..21).map(|i| f64::from(i * 8 % 21) - 4.0).collect();
         assert_eq!(range_of(&values), (-4.0, 16.0));
         assert_eq!(range_of(&[f64::NAN, 2.0, f64::INFINITY, -1.0, f64::NEG_INFINITY]), (-1.0, 2.0));
@@ -380,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_is_read_as_it_was() {
+    fn the_target_is_read_with_its_training_type() {
         let of = |classes: &[&str]| {
             let classes = classes.iter().map(|c| c.to_string()).collect();
             Schema { task: Task::Classification, classes, ..schema() }.target_type()
@@ -394,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn unsuitable_columns_are_errors() {
         let without = Table::new(vec![Column::numeric("X", vec![1.0])]).unwrap();
         assert_eq!(schema().features_of(&without).unwrap_err().to_string(), "no column named 'x': did you mean 'X'?");
         let words = Table::new(vec![Column::nominal("x", &[None, Some("tall")])]).unwrap();
@@ -405,6 +403,6 @@ mod tests {
             Column::boolean("t", &[Some(true)]),
         ]);
         let message = schema().features_of(&codes.unwrap()).unwrap_err().to_string();
-        assert_eq!(message, "column 'c' holds numbers (0), but the model expects categories such as 'a', 'b'");
+        assert_eq!(message, "column 'c' contains numbers (0), but the model expects categories such as 'a', 'b'");
     }
 }

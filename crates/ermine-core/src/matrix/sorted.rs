@@ -1,14 +1,12 @@
-//! Every column in ascending order of its values: what exact split search and exact stumps sweep over.
+//! Columns in ascending order of their values, for exact split search.
 //!
-//! **Idea.** A column is sorted once, by radix, and the order is kept as row numbers; the top bit of an entry says that its value
-//! equals the one before it, so that a sweep needs no values to know where a threshold may lie. Missing rows stand
-//! at the end, in row order. Equal values stand in row order too: the order is total and the same on every machine.
+//! **Idea.** A column is sorted once, by radix sort, and the order is stored as row numbers. The top bit of an entry marks a value equal to the one before it, so that a scan needs no
+//! values to find possible thresholds. Missing rows are at the end. Equal values and missing rows are in row order, so the order is the same on every machine.
 //!
-//! **Keys.** A number becomes a whole number with the same order (flip all bits of a negative one, the sign bit of a positive one).
-//! Numbers that single precision holds exactly, and category codes, give 32-bit keys: three passes of 11 bits sort
-//! them. Other numbers are sorted by the upper 32 bits of their 64-bit key, then runs of equal upper halves by value.
+//! **Keys.** A number is mapped to an integer with the same order. Numbers that are exact in single precision, and category codes, have 32-bit keys, which are sorted in three passes of
+//! 11 bits. Other numbers are sorted by the upper 32 bits of their 64-bit key, then runs of equal upper halves by value.
 //!
-//! **Cost.** O(n) time for each column as long as runs are short, O(n log n) at worst; 4 bytes for each value.
+//! **Cost.** O(n) time per column if runs are short, O(n log n) at worst; 4 bytes per value.
 
 use super::features::Features;
 use super::order;
@@ -16,36 +14,36 @@ use crate::parallel;
 use crate::table::{Column, MISSING, Values};
 use std::cmp::Ordering;
 
-/// The mark on an entry whose value equals that of the entry before it.
+/// Marks an entry whose value equals that of the entry before it.
 pub const TIE: u32 = 1 << 31;
 
 /// All columns in ascending order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sorted {
-    /// One order for each column.
+    /// The order of each column.
     pub columns: Vec<SortedColumn>,
 }
 
 /// One column in ascending order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SortedColumn {
-    /// Rows by ascending value, those without a value at the end; [`TIE`] marks a value equal to the one before.
+    /// Rows by ascending value, missing rows last; [`TIE`] marks a value equal to the one before.
     entries: Vec<u32>,
     n_missing: usize,
 }
 
 impl SortedColumn {
-    /// The rows that have a value, ascending by it, with [`TIE`] marks.
+    /// The rows with a value, in ascending order, with [`TIE`] marks.
     pub fn present(&self) -> &[u32] {
         &self.entries[..self.entries.len() - self.n_missing]
     }
 
-    /// The rows without a value, ascending.
+    /// The rows without a value, in row order.
     pub fn missing(&self) -> &[u32] {
         &self.entries[self.entries.len() - self.n_missing..]
     }
 
-    /// The entries themselves, those with a value first, and how many lack one.
+    /// The entries, rows with a value first, and the number of missing values.
     pub fn into_entries(self) -> (Vec<u32>, usize) {
         (self.entries, self.n_missing)
     }
@@ -55,7 +53,7 @@ impl SortedColumn {
         self.present().iter().filter(|&&e| e & TIE == 0).count()
     }
 
-    /// The rank of each row's value among the distinct values, from 0; [`MISSING`] where there is none.
+    /// The rank of each row's value among the distinct values, from 0; [`MISSING`] for missing values.
     pub fn ranks(&self) -> Vec<u32> {
         let mut ranks = vec![MISSING; self.entries.len()];
         let mut rank = 0u32.wrapping_sub(1);
@@ -75,14 +73,14 @@ impl SortedColumn {
 }
 
 impl Sorted {
-    /// Sorts all columns, several at once.
+    /// Sorts all columns in parallel.
     pub fn new(features: &Features) -> Sorted {
         let rows = features.rows();
         let columns = parallel::map_items(features.columns(), |column| sort_column(column, rows));
         Sorted { columns }
     }
 
-    /// The order of some of the rows, from the order of all `n` of them, in O(n); `None` where a row repeats.
+    /// The order of some rows, from the order of all `n` rows, in O(n); `None` if a row repeats.
     pub fn restricted_to(&self, rows: &[u32], n: usize) -> Option<Sorted> {
         const OUT: u32 = u32::MAX;
         let mut new_row = vec![OUT; n];
@@ -93,7 +91,7 @@ impl Sorted {
             }
             ascending &= i == 0 || rows[i - 1] < row;
         }
-        // Ties stand in row order, which a subset keeps only if its rows are in ascending order.
+        // Ties are in row order, which a subset preserves only if its rows ascend.
         ascending
             .then(|| Sorted { columns: parallel::map_items(&self.columns, |c| c.restricted(&new_row, rows.len())) })
     }
@@ -104,7 +102,7 @@ impl SortedColumn {
         let mut entries = Vec::with_capacity(n);
         let mut tied = false;
         for &entry in self.present() {
-            // A row that is left out hands its place in a run of ties to the next one.
+            // If the first row of a run of ties is dropped, the next one takes its place.
             tied &= entry & TIE != 0;
             if let row @ 0..TIE = new_row[(entry & !TIE) as usize] {
                 entries.push(if tied { row | TIE } else { row });
@@ -146,7 +144,7 @@ fn sort_numbers(values: &[f64]) -> SortedColumn {
             }
         }
     }
-    // Equal values have equal keys; where a key is only the upper half, equal keys need a look at the values.
+    // Equal values have equal keys; if the key is only the upper half, values are compared.
     let same_value = |a: u64, b: u64| values[a as u32 as usize] == values[b as u32 as usize];
     finish(order, missing, |a, b| a >> 32 == b >> 32 && (single || same_value(a, b)))
 }
@@ -173,8 +171,7 @@ fn finish(order: Vec<u64>, missing: Vec<u32>, equal: impl Fn(u64, u64) -> bool) 
     SortedColumn { entries, n_missing: missing.len() }
 }
 
-/// Sorts words by their upper 32 bits, keeping the order of equal ones: least significant digit first, 11 bits a pass.
-/// A digit that all words share needs no pass.
+/// Sorts words by their upper 32 bits, stably: least significant digit first, 11 bits per pass. Digits that all words share are skipped.
 fn sort_by_upper_half(mut words: Vec<u64>) -> Vec<u64> {
     const DIGITS: [(u32, usize); 3] = [(32, 1 << 11), (43, 1 << 11), (54, 1 << 10)];
     if words.len() < 64 {
@@ -235,7 +232,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn radix_order_is_the_comparison_order(values in prop::collection::vec(number(), 0..300)) {
+        fn radix_sort_equals_comparison_sort(values in prop::collection::vec(number(), 0..300)) {
             prop_assert_eq!(sort_numbers(&values), plain(&values));
         }
 

@@ -1,19 +1,18 @@
-//! The encoded matrix with its zeros left out: compressed rows. Text, one-hot and libsvm data keep their size here.
+//! The encoded matrix in compressed sparse rows, for text, one-hot and libsvm data.
 //!
-//! A column whose encoding moves zero (centring) would become dense and is refused by construction: the sparse encoder
-//! only scales.
+//! Encodings that move zero (centering) would make a column dense; they are errors. The sparse encoder only scales.
 
-use super::encode::{Encoder, Encoding};
+use super::encode::{ColumnEncoding, Encoder};
 use super::features::Features;
 use crate::error::{Error, Result};
 use crate::table::Values;
 
-/// A sparse matrix by rows: row i has the entries `starts[i]..starts[i + 1]`.
+/// A matrix in compressed sparse rows: row i has the entries `starts[i]..starts[i + 1]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseRows {
     /// How many columns.
     pub n_columns: usize,
-    /// Where each row's entries start; one more than there are rows.
+    /// The start of each row's entries, and the end of the last.
     pub starts: Vec<usize>,
     /// The column of each entry, ascending within a row.
     pub columns: Vec<u32>,
@@ -27,7 +26,7 @@ impl SparseRows {
         if let Some((column, _)) =
             features.columns().iter().zip(encoder.columns()).find(|(_, encoding)| !encoding.keeps_zero())
         {
-            return Err(Error::data(format!("column '{}' is centred and can't stay sparse", column.name)));
+            return Err(Error::data(format!("column '{}' is centered and can't be sparse", column.name)));
         }
         let n_rows = features.n_rows();
         let mut starts = vec![0usize; n_rows + 1];
@@ -55,9 +54,9 @@ impl SparseRows {
     }
 }
 
-/// Calls `put(row, column, value)` for each number other than zero, column by column.
+/// Calls `put(row, column, value)` for each nonzero value, column by column.
 fn each_entry(encoder: &Encoder, features: &Features, mut put: impl FnMut(usize, usize, f64)) {
-    let (mut start, places) = (0, Places::of_rows(features));
+    let (mut start, places) = (0, RowPositions::of_rows(features));
     for (column, encoding) in features.columns().iter().zip(encoder.columns()) {
         let mut each = |row: usize, x: f64| {
             encoding.encode(x, |j, value| {
@@ -67,11 +66,11 @@ fn each_entry(encoder: &Encoder, features: &Features, mut put: impl FnMut(usize,
             });
         };
         match (&column.values, features.rows(), encoding) {
-            // The most common case, without asking of every number how it is encoded.
+            // Fast path for the most common case.
             (
                 Values::Sparse { rows, values, .. },
                 None,
-                &Encoding::Number { fill, center: 0.0, scale: 1.0, indicator: false },
+                &ColumnEncoding::Number { fill, center: 0.0, scale: 1.0, indicator: false },
             ) => {
                 for (row, x) in rows.iter().zip(values.iter()).filter(|(_, x)| *x != 0.0) {
                     put(row as usize, start, if x.is_nan() { fill } else { x });
@@ -91,23 +90,23 @@ fn each_entry(encoder: &Encoder, features: &Features, mut put: impl FnMut(usize,
     }
 }
 
-/// Where each row of a table is among chosen rows: nowhere, or in one place or several.
-struct Places {
-    /// The first place of each row.
+/// The positions of each row of a table among the selected rows, if any.
+struct RowPositions {
+    /// The first position of each row.
     first: Vec<Option<u32>>,
-    /// The next place of the same row.
+    /// The next position of the same row.
     next: Vec<Option<u32>>,
 }
 
-impl Places {
-    fn of_rows(features: &Features) -> Places {
+impl RowPositions {
+    fn of_rows(features: &Features) -> RowPositions {
         let chosen = features.rows().unwrap_or_default();
         let last = chosen.iter().max().map_or(0, |&row| row as usize + 1);
         let (mut first, mut next) = (vec![None; last], vec![None; chosen.len()]);
         for (place, &row) in chosen.iter().enumerate().rev() {
             next[place] = first[row as usize].replace(place as u32);
         }
-        Places { first, next }
+        RowPositions { first, next }
     }
 
     fn of(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
@@ -126,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sparse_rows_hold_the_dense_matrix(
+        fn sparse_rows_equal_the_dense_matrix(
             cells in prop::collection::vec(prop_oneof![3 => Just(0.0), 1 => -5.0..5.0f64, 1 => Just(f64::NAN)], 20),
             names in prop::collection::vec(prop::option::of("[ab]"), 20),
             rows in prop::option::of(prop::collection::vec(0u32..20, 0..10)),
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn centring_is_refused() {
+    fn centering_is_an_error() {
         let features = Features::new(Arc::new(Table::from_rows(&["x"], &[vec![1.0], vec![2.0]]).unwrap()));
         let encoder = Encoder::fit(&features, EncodeOptions { standardize: true, indicate_missing: true });
         assert!(SparseRows::encode(&encoder, &features).unwrap_err().to_string().contains("'x'"));

@@ -1,39 +1,38 @@
-//! Ways to cut rows into those to learn from and those to test on.
+//! Train/test splits.
 //!
-//! | way | what is tested |
+//! | method | tested rows |
 //! |---|---|
-//! | k folds | each row once, by a model of the other folds |
-//! | repeated | the same several times, dealt anew |
-//! | leave one out | each row by a model of all others; quadratic, for small data |
-//! | time-ordered | each of k later stretches of rows, by a model of all rows before it |
-//! | in order | as k folds, but of rows that stand together, without chance |
-//! | holdout | one random share of the rows |
-//! | given | what the user says |
+//! | k-fold | each row once, by a model of the other folds |
+//! | repeated | k-fold several times, with new random folds |
+//! | leave-one-out | each row, by a model of all others; for small data |
+//! | time-ordered | each of k later ranges of rows, by a model of all rows before it |
+//! | in order | k-fold with contiguous rows, not random |
+//! | holdout | a random share of the rows |
+//! | given | as the user specifies |
 //!
-//! Where rows are dealt at random, classes are spread evenly over the folds. Rows of one group (a query, a patient) stay
-//! together in every way but the time-ordered one.
+//! Random folds are stratified by class. Rows of one group (a query, a patient) stay together, except in time-ordered splits.
 
 use super::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::rng::{self, Purpose};
 
-/// Pairs of rows to learn from and rows to test on.
+/// Train/test splits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Splits {
-    ways: Vec<Way>,
+    ways: Vec<SplitGroup>,
     n_rows: usize,
 }
 
-/// One or more splits that share their description.
+/// One or more splits that share a description.
 #[derive(Debug, Clone, PartialEq)]
-enum Way {
-    /// Each fold is tested once; which fold each row belongs to.
+enum SplitGroup {
+    /// Each fold is tested once; the fold of each row.
     Folds { fold: Vec<u32>, n_folds: usize },
-    /// The rows from `from` to `to` are tested after learning from those before.
+    /// The rows from `from` to `to` are tested by a model of the rows before them.
     After { from: usize, to: usize },
     /// The rows of this fold are tested.
     Only { fold: Vec<u32>, tested: u32 },
-    /// These rows are learned from and those tested.
+    /// Explicit training and test rows.
     Given { train: Vec<u32>, test: Vec<u32> },
 }
 
@@ -42,12 +41,12 @@ fn refuse(name: &str, value: impl ToString, allowed: String) -> Error {
 }
 
 impl Splits {
-    /// `n_folds` folds.
+    /// K-fold cross-validation.
     pub fn k_fold(data: &Dataset, n_folds: usize, seed: u64) -> Result<Splits> {
         Splits::repeated(data, n_folds, 1, seed)
     }
 
-    /// `n_folds` folds, dealt `times` times.
+    /// Repeated k-fold cross-validation.
     pub fn repeated(data: &Dataset, n_folds: usize, times: usize, seed: u64) -> Result<Splits> {
         let n_units = n_units(data);
         if n_folds < 2 || n_folds > n_units {
@@ -56,11 +55,11 @@ impl Splits {
         if !(1..=1000).contains(&times) {
             return Err(refuse("repeats", times, "a whole number from 1 to 1000".into()));
         }
-        let way = |time: usize| Way::Folds { fold: deal(data, n_folds, seed, time as u64), n_folds };
+        let way = |time: usize| SplitGroup::Folds { fold: deal(data, n_folds, seed, time as u64), n_folds };
         Ok(Splits { ways: (0..times).map(way).collect(), n_rows: data.n_rows() })
     }
 
-    /// `n_folds` folds without chance: stretches of rows as they stand, or of classes a stretch of each, so that every fold has its share of every class.
+    /// K-fold cross-validation without shuffling: contiguous rows, stratified by class as scikit-learn does it.
     pub fn in_order(data: &Dataset, n_folds: usize) -> Result<Splits> {
         let most = match (data.target(), data.group()) {
             (Target::Classes { codes, labels }, None) => {
@@ -71,50 +70,52 @@ impl Splits {
         if n_folds < 2 || n_folds > most {
             return Err(refuse("folds", n_folds, format!("a whole number from 2 to {most}")));
         }
-        Ok(Splits { ways: vec![Way::Folds { fold: stretches(data, n_folds), n_folds }], n_rows: data.n_rows() })
+        Ok(Splits { ways: vec![SplitGroup::Folds { fold: stretches(data, n_folds), n_folds }], n_rows: data.n_rows() })
     }
 
-    /// The folds that rows belong to, as they are given; those without rows are left out.
+    /// Folds as given; empty folds are skipped.
     pub fn of_folds(data: &Dataset, fold: &[u32]) -> Result<Splits> {
         let mut known = fold.to_vec();
         known.sort_unstable();
         known.dedup();
         if fold.len() != data.n_rows() || known.len() < 2 {
             let (n, k, rows) = (fold.len(), known.len(), data.n_rows());
-            return Err(Error::data(format!("{k} folds of {n} rows: expected two or more, of all {rows} rows")));
+            return Err(Error::data(format!(
+                "got {k} folds for {n} rows; expected at least two folds, for all {rows} rows"
+            )));
         }
         let place = |f: &u32| known.binary_search(f).unwrap_or(0) as u32;
-        let way = Way::Folds { fold: fold.iter().map(place).collect(), n_folds: known.len() };
+        let way = SplitGroup::Folds { fold: fold.iter().map(place).collect(), n_folds: known.len() };
         Ok(Splits { ways: vec![way], n_rows: fold.len() })
     }
 
-    /// Each row, or group of rows, by itself.
+    /// Leave-one-out: each row, or group of rows, is tested by itself.
     pub fn leave_one_out(data: &Dataset) -> Result<Splits> {
         let n_units = n_units(data);
         if n_units < 2 {
             return Err(Error::data(format!(
-                "leaving one out needs at least two rows or groups, but there are {n_units}"
+                "leave-one-out needs at least two rows or groups, but there are {n_units}"
             )));
         }
         let fold = match data.group() {
             Some(group) => group.to_vec(),
             None => (0..data.n_rows() as u32).collect(),
         };
-        Ok(Splits { ways: vec![Way::Folds { fold, n_folds: n_units }], n_rows: data.n_rows() })
+        Ok(Splits { ways: vec![SplitGroup::Folds { fold, n_folds: n_units }], n_rows: data.n_rows() })
     }
 
-    /// The rows stand in the order of time: `n_folds` stretches of the same length at the end are each tested after learning from all that came before.
+    /// Time-ordered splits: `n_folds` ranges of equal length at the end are each tested by a model of all rows before them.
     pub fn time_ordered(data: &Dataset, n_folds: usize) -> Result<Splits> {
         let n = data.n_rows();
         if n_folds < 1 || n_folds >= n {
             return Err(refuse("folds", n_folds, format!("a whole number from 1 to {}", n.saturating_sub(1))));
         }
         let length = n / (n_folds + 1);
-        let way = |i: usize| Way::After { from: n - (n_folds - i) * length, to: n - (n_folds - i - 1) * length };
+        let way = |i: usize| SplitGroup::After { from: n - (n_folds - i) * length, to: n - (n_folds - i - 1) * length };
         Ok(Splits { ways: (0..n_folds).map(way).collect(), n_rows: n })
     }
 
-    /// One share of the rows, from 0 to 1, is tested.
+    /// Tests a random share of the rows, between 0 and 1.
     pub fn holdout(data: &Dataset, share: f64, seed: u64) -> Result<Splits> {
         let n_units = n_units(data);
         if !(share > 0.0 && share < 1.0) {
@@ -124,57 +125,55 @@ impl Splits {
             return Err(Error::data(format!("a holdout needs at least two rows or groups, but there are {n_units}")));
         }
         let tested = ((share * n_units as f64).round() as usize).clamp(1, n_units - 1);
-        // As many folds as there are units, of which the first few are tested, spread over the classes.
+        // As many folds as there are units, of which the first few are tested; stratified.
         let order = deal(data, n_units, seed, 0);
         let fold = order.iter().map(|&place| u32::from(spread(place as usize, tested, n_units))).collect();
-        Ok(Splits { ways: vec![Way::Only { fold, tested: 1 }], n_rows: data.n_rows() })
+        Ok(Splits { ways: vec![SplitGroup::Only { fold, tested: 1 }], n_rows: data.n_rows() })
     }
 
-    /// Rows to learn from and rows to test on, as they are given.
+    /// Training and test rows as given.
     pub fn given(data: &Dataset, parts: Vec<(Vec<u32>, Vec<u32>)>) -> Result<Splits> {
         let n_rows = data.n_rows();
         for (index, (train, test)) in parts.iter().enumerate() {
             if train.is_empty() || test.is_empty() || train.iter().chain(test).any(|&row| row as usize >= n_rows) {
                 let (a, b) = (train.len(), test.len());
-                let expected = format!("expected one row or more for each, numbered below {n_rows}");
-                return Err(Error::data(format!(
-                    "split {index} has {a} rows to learn from and {b} to test: {expected}"
-                )));
+                let expected = format!("expected at least one row each, with indices below {n_rows}");
+                return Err(Error::data(format!("split {index} has {a} training rows and {b} test rows: {expected}")));
             }
         }
         if parts.is_empty() {
             return Err(Error::data("there are no splits"));
         }
         let ways = match as_folds(&parts, n_rows) {
-            Some(fold) => vec![Way::Folds { fold, n_folds: parts.len() }],
-            None => parts.into_iter().map(|(train, test)| Way::Given { train, test }).collect(),
+            Some(fold) => vec![SplitGroup::Folds { fold, n_folds: parts.len() }],
+            None => parts.into_iter().map(|(train, test)| SplitGroup::Given { train, test }).collect(),
         };
         Ok(Splits { ways, n_rows })
     }
 
-    /// The fold of each row and how many folds there are, where every row is tested once and learned from in all other folds.
+    /// The fold of each row and the number of folds, if every row is tested once and used for training in all other folds.
     pub fn folds(&self) -> Option<(&[u32], usize)> {
         match &self.ways[..] {
-            [Way::Folds { fold, n_folds }] => Some((fold, *n_folds)),
+            [SplitGroup::Folds { fold, n_folds }] => Some((fold, *n_folds)),
             _ => None,
         }
     }
 
-    /// How many splits.
+    /// Number of splits.
     pub fn len(&self) -> usize {
-        self.ways.iter().map(Way::len).sum()
+        self.ways.iter().map(SplitGroup::len).sum()
     }
 
-    /// Whether there is no split.
+    /// Whether there are no splits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The splits of each time that all rows were dealt; splits that are none of such belong together.
+    /// The splits of each repetition; splits that are not folds form one.
     pub fn rounds(&self) -> Vec<std::ops::Range<usize>> {
         let (mut rounds, mut first, mut last): (Vec<std::ops::Range<usize>>, usize, usize) = (Vec::new(), 0, 0);
         for way in &self.ways {
-            let dealt = matches!(way, Way::Folds { .. });
+            let dealt = matches!(way, SplitGroup::Folds { .. });
             if dealt && last > first {
                 rounds.push(first..last);
                 first = last;
@@ -189,27 +188,29 @@ impl Splits {
         rounds
     }
 
-    /// How many rows the smallest of the tested parts has.
+    /// Number of rows of the smallest test set.
     pub fn least_tested(&self) -> usize {
-        let of_way = |way: &Way| match way {
-            Way::Folds { fold, n_folds } => class_sizes(fold, *n_folds).into_iter().min().unwrap_or(0),
-            Way::Only { fold, tested } => fold.iter().filter(|f| *f == tested).count(),
-            Way::Given { test, .. } => test.len(),
-            Way::After { from, to } => to - from,
+        let of_way = |way: &SplitGroup| match way {
+            SplitGroup::Folds { fold, n_folds } => class_sizes(fold, *n_folds).into_iter().min().unwrap_or(0),
+            SplitGroup::Only { fold, tested } => fold.iter().filter(|f| *f == tested).count(),
+            SplitGroup::Given { test, .. } => test.len(),
+            SplitGroup::After { from, to } => to - from,
         };
         self.ways.iter().map(of_way).min().unwrap_or(0)
     }
 
-    /// The rows to learn from and the rows to test on, in their order.
+    /// Training rows and test rows of a split, in order.
     pub fn split(&self, mut index: usize) -> (Vec<u32>, Vec<u32>) {
         let rows = 0..self.n_rows as u32;
         for way in &self.ways {
             if index < way.len() {
                 return match way {
-                    Way::Folds { fold, .. } => rows.partition(|&row| fold[row as usize] as usize != index),
-                    Way::Only { fold, tested } => rows.partition(|&row| fold[row as usize] != *tested),
-                    Way::Given { train, test } => (train.clone(), test.clone()),
-                    Way::After { from, to } => ((0..*from as u32).collect(), (*from as u32..*to as u32).collect()),
+                    SplitGroup::Folds { fold, .. } => rows.partition(|&row| fold[row as usize] as usize != index),
+                    SplitGroup::Only { fold, tested } => rows.partition(|&row| fold[row as usize] != *tested),
+                    SplitGroup::Given { train, test } => (train.clone(), test.clone()),
+                    SplitGroup::After { from, to } => {
+                        ((0..*from as u32).collect(), (*from as u32..*to as u32).collect())
+                    }
                 };
             }
             index -= way.len();
@@ -218,13 +219,13 @@ impl Splits {
     }
 }
 
-impl Way {
+impl SplitGroup {
     fn len(&self) -> usize {
-        if let Way::Folds { n_folds, .. } = self { *n_folds } else { 1 }
+        if let SplitGroup::Folds { n_folds, .. } = self { *n_folds } else { 1 }
     }
 }
 
-/// The fold of each row, where the given parts are folds: each row is tested once and learned from in all other parts, in the order of the rows.
+/// The fold of each row, if the given splits are folds: each row is tested once and used for training in all other splits, in row order.
 fn as_folds(parts: &[(Vec<u32>, Vec<u32>)], n_rows: usize) -> Option<Vec<u32>> {
     const NONE: u32 = u32::MAX;
     if parts.len() < 2 || parts.iter().map(|(_, test)| test.len()).sum::<usize>() != n_rows {
@@ -243,23 +244,23 @@ fn as_folds(parts: &[(Vec<u32>, Vec<u32>)], n_rows: usize) -> Option<Vec<u32>> {
     (!fold.contains(&NONE) && parts.iter().enumerate().all(is_fold)).then_some(fold)
 }
 
-/// Whether the `place`th of `n` is among `tested` that lie evenly between them.
+/// Whether position `place` of `n` is among `tested` evenly spaced ones.
 fn spread(place: usize, tested: usize, n: usize) -> bool {
     (place + 1) * tested / n > place * tested / n
 }
 
-/// How many rows or groups can be dealt.
+/// Number of rows or groups.
 fn n_units(data: &Dataset) -> usize {
     data.group().map_or(data.n_rows(), |g| g.iter().max().map_or(0, |&m| m as usize + 1))
 }
 
-/// Deals rows to folds at random: classes spread evenly, groups kept together.
+/// Assigns rows to folds at random: stratified by class, groups kept together.
 fn deal(data: &Dataset, n_folds: usize, seed: u64, time: u64) -> Vec<u32> {
     let n_units = n_units(data);
     let mut units: Vec<u32> = (0..n_units as u32).collect();
     rng::shuffle(&mut Purpose::Folds.stream(seed, &[time]), &mut units);
     if let (Target::Classes { codes, .. }, None) = (data.target(), data.group()) {
-        // A stable sort by class, then dealing in turn, gives every fold its share of every class.
+        // A stable sort by class, then round-robin assignment, gives every fold its share of every class.
         units.sort_by_key(|&row| codes[row as usize]);
     }
     let mut fold_of_unit = vec![0u32; n_units];
@@ -276,11 +277,11 @@ fn class_sizes(codes: &[u32], n_classes: usize) -> Vec<usize> {
     sizes
 }
 
-/// Deals rows to folds in stretches: where rows sorted by class (in the order in which classes come) would be dealt in turn, a fold gets as many rows of each class as it would then, but such that stand together.
+/// Assigns contiguous rows to folds, such that each fold gets as many rows of each class as in a round-robin assignment of the rows sorted by class.
 fn stretches(data: &Dataset, n_folds: usize) -> Vec<u32> {
     let (Target::Classes { codes, labels }, None) = (data.target(), data.group()) else {
         let n_units = n_units(data);
-        // The first folds have one more where they can't be even.
+        // The first folds have one more row if the sizes can't be equal.
         let long = n_units % n_folds * (n_units / n_folds + 1);
         let fold = |unit: usize| {
             let short = n_units / n_folds;
@@ -299,13 +300,13 @@ fn stretches(data: &Dataset, n_folds: usize) -> Vec<u32> {
             begun += sizes[code as usize];
         }
     }
-    // How many of the sorted rows before `end` are dealt to a fold.
+    // Number of the sorted rows before `end` that are assigned to a fold.
     let dealt = |end: usize, fold: usize| (end + n_folds - 1 - fold) / n_folds;
     let share = |class: usize, fold: usize| {
         let start = start[class].unwrap_or(0);
         dealt(start + sizes[class], fold) - dealt(start, fold)
     };
-    // Of each class the fold that is being filled, and how many it still gets.
+    // For each class the current fold, and how many rows it still gets.
     let mut filling: Vec<(usize, usize)> = (0..labels.len()).map(|class| (0, share(class, 0))).collect();
     let next = |&code: &u32| {
         let (fold, left) = &mut filling[code as usize];
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn folds_are_even_in_size_and_in_classes() {
+    fn folds_are_balanced_and_stratified() {
         let data = two_classes(103);
         let splits = Splits::repeated(&data, 5, 2, 1).unwrap();
         let mut seen = vec![0; 103];
@@ -373,11 +374,11 @@ mod tests {
     }
 
     #[test]
-    fn folds_in_order_are_those_of_the_peers() {
+    fn ordered_folds_equal_those_of_scikit_learn() {
         let numbers = Table::from_rows(&["x", "y"], &(0..7).map(|i| vec![0.0, f64::from(i) + 0.5]).collect::<Vec<_>>());
         let numbers = numbers.unwrap().dataset("y").unwrap();
         assert_eq!(Splits::in_order(&numbers, 3).unwrap().folds(), Some((&[0, 0, 0, 1, 1, 2, 2][..], 3)));
-        // What scikit-learn's StratifiedKFold(3) gives for these labels.
+        // The result of scikit-learn's StratifiedKFold(3) for these labels.
         let names: Vec<Option<&str>> = "b a a b a c c a b a a".split(' ').map(Some).collect();
         let table = Table::new(vec![Column::numeric("x", vec![0.0; 11]), Column::nominal("y", &names)]).unwrap();
         let classes = table.dataset("y").unwrap();
@@ -388,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn folds_that_are_given() {
+    fn given_folds_are_used() {
         let data = two_classes(5);
         let splits = Splits::of_folds(&data, &[7, 2, 2, 7, 9]).unwrap();
         assert_eq!(splits.folds(), Some((&[1, 0, 0, 1, 2][..], 3)));
@@ -397,7 +398,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn folds_in_order_are_even_and_stand_together(codes in proptest::collection::vec(0usize..4, 8..80), n_folds in 2usize..6) {
+        fn ordered_folds_are_balanced_and_contiguous(codes in proptest::collection::vec(0usize..4, 8..80), n_folds in 2usize..6) {
             let names: Vec<Option<&str>> = codes.iter().map(|&c| Some(["p", "q", "r", "s"][c])).collect();
             let table = Table::new(vec![Column::numeric("x", vec![0.0; codes.len()]), Column::nominal("y", &names)]).unwrap();
             let data = table.dataset("y").unwrap();
@@ -413,7 +414,7 @@ mod tests {
         }
 
         #[test]
-        fn a_holdout_has_its_share_of_every_class(n in 20usize..300, share in 0.1f64..0.9) {
+        fn a_holdout_is_stratified(n in 20usize..300, share in 0.1f64..0.9) {
             let data = two_classes(n);
             let (train, test) = Splits::holdout(&data, share, 3).unwrap().split(0);
             prop_assert_eq!(train.len() + test.len(), n);
@@ -423,7 +424,7 @@ mod tests {
         }
 
         #[test]
-        fn the_future_is_never_learned_from(n in 3usize..200, n_folds in 1usize..10) {
+        fn time_ordered_splits_never_train_on_the_future(n in 3usize..200, n_folds in 1usize..10) {
             prop_assume!(n_folds < n);
             let splits = Splits::time_ordered(&two_classes(n), n_folds).unwrap();
             let mut last = 0;

@@ -1,17 +1,16 @@
-//! Nominal columns of many categories as numbers: the mean target of each category.
+//! Target encoding: nominal columns with many categories as the mean target of each category.
 //!
-//! **Idea.** A column of thousands of categories gives a tree thousands of ways to tell the training rows apart, and nothing to say about new ones. The mean
-//! target of a row's category is one number with an order. Taken over all rows it would hold the row's own target, which a tree would find at once; so in training it is taken
-//! over the rows that come before in a random order (ordered statistics). New rows take the mean over all training rows.
+//! **Idea.** A column with thousands of categories lets a tree separate the training rows in ways that don't generalize. The mean target of a row's category is one number. Computed
+//! over all rows it would contain the row's own target, so in training it is computed over the rows before it in a random order (ordered target statistics). New rows use the mean
+//! over all training rows.
 //!
-//! One order serves all trees. With several in turn, each tree makes up for what rows don't know in the orders of the others, and a new row, which knows all in each, hears
-//! that several times over. Means over other folds know more than ordered ones, but together with other columns they give a row's own target away
-//! (docs/decisions/012).
+//! All trees use the same order. With several orders, each tree would correct errors that are specific to other orders, and the corrections would add up for new rows. Means over other
+//! folds use more rows than ordered ones, but in combination with other columns they reveal a row's own target (docs/decisions/012).
 //!
-//! **Formula.** (S + a p) / (N + a), with S and N the weighted sum of targets and the weight of the category, p the mean over all rows and a = [`PRIOR_WEIGHT`]. Missing is one
-//! more category; a category that training didn't have takes p. Of more than two classes, each has its statistic (the share of the class).
+//! **Formula.** (S + a p) / (N + a), with S and N the weighted sum of targets and the weight of the category, p the overall mean and a = [`PRIOR_WEIGHT`]. Missing is another category;
+//! an unknown category gets p. With more than two classes, each class has a statistic (the share of the class).
 //!
-//! **Cost.** One pass over the rows for each statistic and order. **Reference.** Prokhorenkova et al., CatBoost: unbiased boosting with categorical features, 2018, section 3.
+//! **Cost.** One pass over the rows per statistic. **Reference.** Prokhorenkova et al., CatBoost: unbiased boosting with categorical features, 2018, section 3.
 
 use super::dataset::{Dataset, Target};
 use super::features::Features;
@@ -22,37 +21,37 @@ use crate::section::Sections;
 use crate::table::{Column, ColumnKind, MISSING, Table};
 use std::sync::Arc;
 
-/// How many rows the overall mean counts for in each category.
+/// Weight of the overall mean in each category.
 pub const PRIOR_WEIGHT: f64 = 3.0;
 
-/// Classes, or targets, that have a statistic each; where there are more, columns stay as they are.
+/// Maximum number of classes or targets; with more, columns are not encoded.
 const MOST_OUTPUTS: usize = 10;
 
 /// The mean targets of the categories of some columns. Part of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TargetStatistics {
-    columns: Vec<Statistic>,
+    columns: Vec<CategoryMeans>,
 }
 
 /// The mean target of each category of a column.
 #[derive(Debug, Clone, PartialEq)]
-struct Statistic {
-    /// Which column.
+struct CategoryMeans {
+    /// Index of the column.
     column: usize,
-    /// Which class, or which of several targets.
+    /// Index of the class or target.
     output: usize,
-    /// The statistic by code, at the end that of missing values.
+    /// The statistic by category code; the last is for missing values.
     values: Vec<f64>,
 }
 
-/// The sums of one category.
+/// Sums over the rows of a category.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct CategorySums {
     target: f64,
     weight: f64,
 }
 
-impl Sums {
+impl CategorySums {
     fn statistic(self, prior: f64) -> f64 {
         (self.target + PRIOR_WEIGHT * prior) / (self.weight + PRIOR_WEIGHT)
     }
@@ -63,13 +62,13 @@ impl Sums {
     }
 }
 
-/// One number for each row to take the mean of.
-struct Answers {
+/// The target values to average.
+struct StatisticTargets {
     values: Vec<f64>,
     mean: f64,
 }
 
-/// The classes that have a statistic of their own, or the targets.
+/// The classes or targets that have a statistic.
 fn outputs(data: &Dataset) -> Vec<usize> {
     match data.target() {
         Target::Classes { labels, .. } if labels.len() <= 2 => vec![1],
@@ -79,17 +78,17 @@ fn outputs(data: &Dataset) -> Vec<usize> {
     }
 }
 
-fn answers(data: &Dataset, output: usize) -> Answers {
+fn answers(data: &Dataset, output: usize) -> StatisticTargets {
     let values: Vec<f64> = match data.target() {
         Target::Classes { codes, .. } => codes.iter().map(|&c| f64::from(u8::from(c as usize == output))).collect(),
         Target::Values { values, n_outputs } => values.iter().skip(output).step_by(*n_outputs).copied().collect(),
     };
-    let mut all = Sums::default();
+    let mut all = CategorySums::default();
     values.iter().enumerate().for_each(|(row, &y)| all.add(y, data.row_weight(row)));
-    Answers { mean: all.target / all.weight, values }
+    StatisticTargets { mean: all.target / all.weight, values }
 }
 
-/// The codes of a nominal column, missing as one more.
+/// The codes of a nominal column; missing is an additional code.
 fn codes(features: &Features, column: usize) -> Vec<usize> {
     let column = &features.columns()[column];
     let n_levels = column.levels().map_or(0, |levels| levels.len());
@@ -98,7 +97,7 @@ fn codes(features: &Features, column: usize) -> Vec<usize> {
 }
 
 impl TargetStatistics {
-    /// The statistics of the nominal columns of which at least `least` categories occur.
+    /// Computes the statistics of the nominal columns with at least `least` categories.
     pub fn fit(data: &Dataset, least: usize) -> TargetStatistics {
         let features = data.features();
         let many = |column: &usize| {
@@ -116,18 +115,18 @@ impl TargetStatistics {
             let answers = answers(data, output);
             for &column in &chosen {
                 let levels = features.columns()[column].levels().map_or(0, |levels| levels.len());
-                let mut sums = vec![Sums::default(); levels + 1];
+                let mut sums = vec![CategorySums::default(); levels + 1];
                 for (row, code) in codes(features, column).into_iter().enumerate() {
                     sums[code].add(answers.values[row], data.row_weight(row));
                 }
                 let values = sums.into_iter().map(|sums| sums.statistic(answers.mean)).collect();
-                columns.push(Statistic { column, output, values });
+                columns.push(CategoryMeans { column, output, values });
             }
         }
         TargetStatistics { columns }
     }
 
-    /// How many columns they are.
+    /// Number of statistics.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
@@ -137,24 +136,24 @@ impl TargetStatistics {
         self.columns.is_empty()
     }
 
-    /// The column that a statistic is of.
+    /// The column of a statistic.
     pub fn column(&self, statistic: usize) -> usize {
         self.columns[statistic].column
     }
 
-    /// A statistic by the code of the category, at the end that of missing values.
+    /// A statistic by category code; the last is for missing values.
     pub fn values(&self, statistic: usize) -> &[f64] {
         &self.columns[statistic].values
     }
 
-    /// The statistics of the training rows as they know them in training: from the rows before them in a random order.
+    /// The statistics of the training rows, computed from the rows before them in a random order.
     pub fn ordered(&self, data: &Dataset, seed: u64) -> Features {
         let n = data.n_rows();
         let mut rows: Vec<u32> = (0..n as u32).collect();
         rng::shuffle(&mut Purpose::TargetStatisticsOrder.stream(seed, &[]), &mut rows);
         let columns = self.columns.iter().map(|statistic| {
             let (answers, codes) = (answers(data, statistic.output), codes(data.features(), statistic.column));
-            let mut sums = vec![Sums::default(); statistic.values.len()];
+            let mut sums = vec![CategorySums::default(); statistic.values.len()];
             let mut known = vec![0.0; n];
             for row in rows.iter().map(|&row| row as usize) {
                 known[row] = sums[codes[row]].statistic(answers.mean);
@@ -165,16 +164,16 @@ impl TargetStatistics {
         Features::new(Arc::new(Table::of_columns(columns.collect(), n)))
     }
 
-    /// The statistics of rows that were not trained on.
+    /// The statistics of new rows.
     pub fn of(&self, features: &Features) -> Features {
-        let of = |statistic: &Statistic| {
+        let of = |statistic: &CategoryMeans| {
             let codes = codes(features, statistic.column).into_iter();
             Column::numeric("", codes.map(|code| statistic.values[code]).collect::<Vec<f64>>())
         };
         Features::new(Arc::new(Table::of_columns(self.columns.iter().map(of).collect(), features.n_rows())))
     }
 
-    /// The features with the statistics behind them, for rows that were not trained on.
+    /// Appends the statistics to the features of new rows.
     pub fn extend(&self, features: &Features) -> Result<Features> {
         if self.is_empty() {
             return Ok(features.clone());
@@ -209,7 +208,7 @@ impl TargetStatistics {
         schema
     }
 
-    /// Writes them, where there are any: models of before have no such sections, and are read as having none.
+    /// Saves them, if there are any; older models have no such sections.
     pub fn save(&self, sections: &mut Sections) {
         if self.is_empty() {
             return;
@@ -235,7 +234,7 @@ impl TargetStatistics {
                 return Err(Error::model_file("target statistics don't fit the columns"));
             };
             rest = others;
-            columns.push(Statistic { column: place[0] as usize, output: output as usize, values: mine.to_vec() });
+            columns.push(CategoryMeans { column: place[0] as usize, output: output as usize, values: mine.to_vec() });
         }
         if !rest.is_empty() || values.iter().any(|v| !v.is_finite()) {
             return Err(Error::model_file("target statistics don't fit the columns"));
@@ -260,7 +259,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_row_knows_the_rows_before_it_and_new_rows_know_all(
+        fn rows_use_earlier_rows_and_new_rows_use_all(
             rows in prop::collection::vec((prop::option::of(0u8..5), -9.0f64..9.0, 0.5f64..2.0), 2..40), seed: u64,
         ) {
             let data = dataset(&rows);
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn files_give_back_what_they_got_and_refuse_what_does_not_fit() {
+    fn statistics_round_trip_and_are_checked() {
         let data = dataset(&[(Some(1), 2.0, 1.0), (Some(2), 3.0, 1.0), (None, 5.0, 1.0)]);
         let (statistics, schema) = (TargetStatistics::fit(&data, 2), Schema::of(&data));
         let mut sections = Sections::default();

@@ -1,9 +1,9 @@
-//! The measures that users name: what each means, and which way is better. The one list of them: for evaluation, comparison and search, and for early stopping.
+//! The metrics that users choose by name, for evaluation, comparison, search and early stopping.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this file | names and facts |
-//! | [`outcome`] | predictions beside the truth: all measures and their intervals |
+//! | this file | names, directions, descriptions |
+//! | [`outcome`] | computes metrics and their intervals from predictions and targets |
 
 pub mod outcome;
 
@@ -13,43 +13,43 @@ use crate::matrix::Task;
 use Task::{Classification, Multilabel, Ranking, Regression};
 
 choice! {
-    /// A measure of how good predictions are.
+    /// A metric.
     pub enum Measure {
-        /// The share of rows whose class is predicted right.
+        /// Share of correctly classified rows.
         Accuracy = "accuracy",
-        /// The share of rows whose class is predicted wrong.
+        /// Share of misclassified rows.
         ErrorRate = "error-rate",
-        /// The mean recall of the classes that occur.
+        /// Mean recall of the classes.
         BalancedAccuracy = "balanced-accuracy",
-        /// The mean precision of the classes.
+        /// Mean precision of the classes.
         MacroPrecision = "macro-precision",
-        /// The mean recall of the classes.
+        /// Mean recall of the classes.
         MacroRecall = "macro-recall",
-        /// The mean F1 of the classes.
+        /// Mean F1 of the classes.
         MacroF1 = "macro-f1",
-        /// The mean precision of the classes, by the weight of their rows.
+        /// Mean precision of the classes, weighted by support.
         WeightedPrecision = "weighted-precision",
-        /// The mean recall of the classes, by the weight of their rows.
+        /// Mean recall of the classes, weighted by support.
         WeightedRecall = "weighted-recall",
-        /// The mean F1 of the classes, by the weight of their rows.
+        /// Mean F1 of the classes, weighted by support.
         WeightedF1 = "weighted-f1",
-        /// The correlation of truth and prediction.
+        /// Matthews correlation coefficient.
         Matthews = "mcc",
-        /// The agreement beyond chance.
+        /// Cohen's kappa: agreement beyond chance.
         Kappa = "kappa",
-        /// The mean of -ln p(true class).
+        /// Mean of -ln p(true class).
         LogLoss = "log-loss",
-        /// The mean squared error of the probabilities.
+        /// Mean squared error of the probabilities.
         Brier = "brier",
-        /// The area under the ROC curve.
+        /// Area under the ROC curve.
         RocAuc = "roc-auc",
-        /// The area under the precision-recall curve.
+        /// Area under the precision-recall curve.
         AveragePrecision = "average-precision",
-        /// The distance of predicted from observed shares.
+        /// Expected calibration error.
         CalibrationError = "ece",
         /// The mean squared error.
         Mse = "mse",
-        /// The root of the mean squared error.
+        /// Root mean squared error.
         Rmse = "rmse",
         /// The mean absolute error.
         Mae = "mae",
@@ -57,33 +57,33 @@ choice! {
         MedianError = "median-ae",
         /// The mean absolute percentage error.
         Mape = "mape",
-        /// The root of the mean squared logarithmic error.
+        /// Root mean squared logarithmic error.
         Rmsle = "rmsle",
-        /// The share of the variance that is explained.
+        /// Coefficient of determination.
         R2 = "r2",
-        /// The pinball loss of the quantile 0.1.
+        /// Pinball loss of the 0.1 quantile.
         PinballLow = "pinball-10",
-        /// The pinball loss of the median.
+        /// Pinball loss of the median.
         PinballMiddle = "pinball-50",
-        /// The pinball loss of the quantile 0.9.
+        /// Pinball loss of the 0.9 quantile.
         PinballHigh = "pinball-90",
         /// The mean Poisson deviance.
         PoissonDeviance = "poisson-deviance",
         /// The mean Gamma deviance.
         GammaDeviance = "gamma-deviance",
-        /// The mean Tweedie deviance of power 1.5.
+        /// Mean Tweedie deviance with power 1.5.
         TweedieDeviance = "tweedie-deviance",
-        /// The discounted cumulative gain of the first ten.
+        /// NDCG of the top 10.
         Ndcg = "ndcg",
-        /// The discounted cumulative gain of the first five.
+        /// NDCG of the top 5.
         NdcgFive = "ndcg-5",
-        /// The gain of the first place.
+        /// NDCG of the top 1.
         NdcgOne = "ndcg-1",
-        /// The discounted cumulative gain of the first three.
+        /// NDCG of the top 3.
         NdcgThree = "ndcg-3",
-        /// The discounted cumulative gain of the first twenty.
+        /// NDCG of the top 20.
         NdcgTwenty = "ndcg-20",
-        /// The discounted cumulative gain of all places.
+        /// NDCG of all positions.
         NdcgAll = "ndcg-all",
         /// The mean average precision of the queries.
         Map = "map",
@@ -91,21 +91,21 @@ choice! {
         Mrr = "mrr",
         /// Kendall's rank correlation with the grades.
         KendallTau = "kendall-tau",
-        /// The share of the pairs that stand in the wrong order.
+        /// Share of pairs in the wrong order.
         OmegaLoss = "omega-loss",
-        /// The same, where one of the two belongs among the first ten.
+        /// Share of pairs in the wrong order, counting only pairs with one row in the true top 10.
         OmegaTop = "omega-loss-top-10",
-        /// The same, by the discounts of the places.
+        /// Share of pairs in the wrong order, weighted by the discounts of their positions.
         OmegaDcg = "omega-loss-dcg",
-        /// The share of rows whose labels are all right.
+        /// Share of rows with all labels correct.
         SubsetAccuracy = "subset-accuracy",
-        /// The share of rows and labels that is wrong.
+        /// Share of wrong labels.
         HammingLoss = "hamming-loss",
-        /// The precision of all labels taken as one.
+        /// Precision over all labels.
         MicroPrecision = "micro-precision",
-        /// The recall of all labels taken as one.
+        /// Recall over all labels.
         MicroRecall = "micro-recall",
-        /// The F1 of all labels taken as one.
+        /// F1 over all labels.
         MicroF1 = "micro-f1",
     }
 }
@@ -119,15 +119,15 @@ const LABELS: &[Task] = &[Multilabel];
 const CLASSES_OR_LABELS: &[Task] = &[Classification, Multilabel];
 const CLASSES_OR_ORDERS: &[Task] = &[Classification, Ranking];
 
-/// Which way a measure is better.
+/// Direction of a metric.
 const HIGHER: bool = true;
 const LOWER: bool = false;
 
-/// The measure, its name for people, what it says in a line, which way is better, and the tasks whose predictions it measures.
-type Facts = (Measure, &'static str, &'static str, bool, &'static [Task]);
+/// Metric, display name, description, whether higher is better, and supported tasks.
+type MeasureInfo = (Measure, &'static str, &'static str, bool, &'static [Task]);
 
 #[rustfmt::skip]
-const FACTS: &[Facts] = &[
+const FACTS: &[MeasureInfo] = &[
     (Accuracy, "accuracy", "share of rows whose class is predicted right", HIGHER, CLASSES),
     (ErrorRate, "error rate", "share of rows whose class is predicted wrong", LOWER, CLASSES),
     (BalancedAccuracy, "balanced accuracy", "mean over classes of the share of their rows that is found; rare classes count as much as frequent ones", HIGHER, CLASSES),
@@ -176,29 +176,29 @@ const FACTS: &[Facts] = &[
     (MicroF1, "micro F1", "harmonic mean of precision and recall over all rows and labels", HIGHER, LABELS),
 ];
 
-/// All measures.
+/// All metrics.
 pub fn measures() -> impl Iterator<Item = Measure> {
     FACTS.iter().map(|facts| facts.0)
 }
 
 impl Measure {
-    /// The measure of this name.
+    /// The metric with this name.
     pub fn parse(word: &str) -> Result<Measure> {
         let found = measures().find(|measure| measure.word() == word);
         found.ok_or_else(|| Error::unknown("measure", word, FACTS.iter().map(|facts| facts.0.word())))
     }
 
-    fn facts(self) -> &'static Facts {
-        // Every measure has its line (tested), so that the first is never taken for another.
+    fn facts(self) -> &'static MeasureInfo {
+        // Every metric has an entry (tested), so the default is never used.
         FACTS.iter().find(|facts| facts.0 == self).unwrap_or(&FACTS[0])
     }
 
-    /// The name as people write it.
+    /// Display name.
     pub fn title(self) -> &'static str {
         self.facts().1
     }
 
-    /// What it says, in a line.
+    /// Description in one line.
     pub fn explanation(self) -> &'static str {
         self.facts().2
     }
@@ -208,22 +208,22 @@ impl Measure {
         self.facts().3
     }
 
-    /// The value as a loss, of which lower is better: what is better the higher it is, and is 1 at best, by what it lacks of 1.
+    /// The value as a loss: metrics where higher is better become 1 - value.
     pub fn as_loss(self, value: f64) -> f64 {
         if self.higher_is_better() { 1.0 - value } else { value }
     }
 
-    /// Whether it measures predictions for this task.
+    /// Whether the metric applies to this task.
     pub fn measures(self, task: Task) -> bool {
         self.facts().4.contains(&task)
     }
 
-    /// The words of all measures of a task.
+    /// Names of all metrics of a task.
     pub fn words(task: Task) -> impl Iterator<Item = &'static str> {
         measures().filter(move |measure| measure.measures(task)).map(|measure| measure.word())
     }
 
-    /// Whether it is a mean over rows (or over queries), so that the mean of parts of the same size is that of the whole.
+    /// Whether the metric is a mean over rows (or queries), so that the mean over parts of equal size is the mean over the whole.
     pub fn is_mean(self, task: Task) -> bool {
         match self {
             Accuracy | ErrorRate | LogLoss | Brier | Mse | Mae | Mape | PinballLow | PinballMiddle | PinballHigh => {
@@ -234,7 +234,7 @@ impl Measure {
         }
     }
 
-    /// What tells apart two that are equally good by this measure: for classes the score of their probabilities, for numbers the squared error.
+    /// The metric that breaks ties: a proper score for classification, the squared error for regression.
     pub fn tie_breaker(self, task: Task) -> Option<Measure> {
         let usual = match task {
             Classification => LogLoss,
@@ -245,7 +245,7 @@ impl Measure {
         (usual != self).then_some(usual)
     }
 
-    /// Less is better; what can't be told is worst.
+    /// Lower is better; undefined scores are worst.
     pub fn badness(self, score: f64) -> f64 {
         match (score.is_nan(), self.higher_is_better()) {
             (true, _) => f64::INFINITY,
@@ -254,7 +254,7 @@ impl Measure {
         }
     }
 
-    /// An error unless it measures predictions for this task.
+    /// An error unless the metric applies to this task.
     pub fn check(self, task: Task) -> Result<()> {
         if self.measures(task) {
             return Ok(());
@@ -264,11 +264,11 @@ impl Measure {
             owner: "evaluation".into(),
             name: "measure".into(),
             value: self.word().into(),
-            allowed: format!("a measure of {task}: {}", others.join(", ")),
+            allowed: format!("a metric for {task}: {}", others.join(", ")),
         })
     }
 
-    /// What is shown for a task where nothing is asked for, the most important first: models are compared by that one.
+    /// The default metrics of a task, most important first: models are compared by the first.
     pub fn defaults(task: Task) -> &'static [Measure] {
         match task {
             Classification => &[
@@ -289,7 +289,7 @@ impl Measure {
         }
     }
 
-    /// The few that tell learners apart, the one that decides first: the asked one, or the usual ones of the task.
+    /// The main metrics of a comparison, the deciding one first: the given one, or the defaults of the task.
     pub fn headline(task: Task, asked: Option<Measure>) -> Vec<Measure> {
         let usual: &[Measure] = match task {
             Classification => &[Accuracy, LogLoss, RocAuc],
@@ -304,11 +304,11 @@ impl Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::param::{Kind, ParamType};
+    use crate::param::{ParamKind, ParamType};
 
     #[test]
-    fn every_measure_has_its_line_of_facts() {
-        let Kind::Choice(words) = <Measure as ParamType>::kind() else { panic!("a measure is a word") };
+    fn every_metric_has_an_entry() {
+        let ParamKind::Choice(words) = <Measure as ParamType>::kind() else { panic!("a measure is a word") };
         assert_eq!(measures().map(|measure| measure.word()).collect::<Vec<_>>(), words);
     }
 }

@@ -1,14 +1,14 @@
-//! Predictions beside the truth: every measure, under any weights, with its interval.
+//! Metrics of predictions and targets, with sample weights and confidence intervals.
 //!
-//! | measure | interval |
+//! | metric | interval |
 //! |---|---|
-//! | a share of rows (accuracy, precision and recall of a class) | Wilson's |
-//! | a mean over rows or queries (log loss, absolute error, NDCG) | from the spread over rows or queries |
+//! | a share of rows (accuracy, precision and recall of a class) | Wilson |
+//! | a mean over rows or queries (log loss, absolute error, NDCG) | normal approximation |
 //! | all others | bootstrap |
 //!
 //! Metrics that are undefined for some rows are listed in `undefined` with the reason.
 //!
-//! What is costly and not always asked for, such as rows in the order of a score, is made when it is first asked for.
+//! Expensive intermediate results, such as rows sorted by score, are computed on first use.
 
 use super::Measure::{self, *};
 use crate::error::{Error, Result};
@@ -24,89 +24,89 @@ use crate::model::{Output, Prediction};
 use serde::Serialize;
 use std::sync::OnceLock;
 
-/// How many places [`Measure::Ndcg`] and [`Measure::OmegaTop`] look at.
+/// Number of positions of [`Measure::Ndcg`] and [`Measure::OmegaTop`].
 const PLACES: usize = 10;
 
-/// Bins of the calibration error.
+/// Number of bins of the calibration error.
 pub const CALIBRATION_BINS: usize = 10;
 
-/// Predictions beside the truth, ready to be measured under any weights.
+/// Predictions and targets, ready to compute metrics with any weights.
 pub struct Outcome<'a> {
-    kind: Kind<'a>,
-    /// Rows, or queries.
+    kind: OutcomeKind<'a>,
+    /// Number of rows, or of queries.
     n_units: usize,
     weights: Option<Vec<f64>>,
 }
 
 /// Scores and grades of the rows of a query.
-type Query = (Vec<f64>, Vec<f64>);
+type QueryScores = (Vec<f64>, Vec<f64>);
 
-enum Kind<'a> {
-    Classes(Classes<'a>),
+enum OutcomeKind<'a> {
+    Classes(ClassPredictions<'a>),
     Values { truth: &'a [f64], predicted: &'a [f64], n_outputs: usize },
-    Queries(Vec<Query>),
+    Queries(Vec<QueryScores>),
     Labels { truth: Vec<bool>, predicted: Vec<bool>, n_labels: usize },
 }
 
-struct Classes<'a> {
+struct ClassPredictions<'a> {
     truth: &'a [u32],
     predicted: Vec<u32>,
     prediction: &'a Prediction,
-    /// For each class that can be told from the others by a score, the rows in its order: one of two, all of more.
+    /// Rows sorted by the score of each class; with two classes, only of the second.
     ranked: OnceLock<Vec<Ranked>>,
-    certainty: OnceLock<Option<Certainty>>,
+    certainty: OnceLock<Option<PredictedEvents>>,
 }
 
-/// What is said to happen with which probability, and whether it did: that a row is of the second of two classes, or that the class predicted is right.
-pub struct Certainty {
-    /// The probability.
+/// Predicted probabilities of an event and whether it happened: that a row belongs to the second of two classes or, with more classes, that the predicted class is correct.
+pub struct PredictedEvents {
+    /// Predicted probabilities.
     pub probability: Vec<f64>,
-    /// Whether it happened.
+    /// Whether the event happened.
     pub happened: Vec<bool>,
 }
 
-/// How well a class or a label is found, with intervals.
+/// Precision, recall and F1 of a class or label, with intervals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassScore {
     /// The class or label.
     pub name: String,
-    /// The weight of its rows.
+    /// Total weight of its rows (support).
     pub rows: f64,
-    /// Of what is predicted as it, the share that is of it.
+    /// Precision.
     pub precision: Score,
-    /// Of what is of it, the share that is predicted as it.
+    /// Recall.
     pub recall: Score,
-    /// The harmonic mean of both.
+    /// F1 score.
     pub f1: Score,
 }
 
 impl<'a> Outcome<'a> {
-    /// Puts predictions beside the truth in `data`.
+    /// Compares predictions with the target of `data`.
     pub fn new(prediction: &'a Prediction, data: &'a Dataset) -> Result<Outcome<'a>> {
         let n = data.n_rows();
         if n == 0 {
-            return Err(Error::data("there are no rows to evaluate on"));
+            return Err(Error::data("the test set has no rows"));
         }
         if (0..n).all(|row| data.row_weight(row) == 0.0) {
-            return Err(Error::data("all rows to evaluate on have weight zero"));
+            return Err(Error::data("all rows of the test set have weight zero"));
         }
         let weights = data.weight().map(<[f64]>::to_vec);
         Ok(match data.target() {
             Target::Classes { codes, .. } => {
-                Outcome { kind: Kind::Classes(Classes::new(prediction, codes)), n_units: n, weights }
+                Outcome { kind: OutcomeKind::Classes(ClassPredictions::new(prediction, codes)), n_units: n, weights }
             }
             Target::Values { values, .. } if data.task() == Task::Ranking => {
                 let (queries, weights) = queries(prediction.values(), values, data);
-                Outcome { n_units: queries.len(), kind: Kind::Queries(queries), weights }
+                Outcome { n_units: queries.len(), kind: OutcomeKind::Queries(queries), weights }
             }
             Target::Values { values, n_outputs } if data.task() == Task::Multilabel => {
                 let marks = |row: usize| (0..*n_outputs).map(move |label| prediction.has(row, label));
                 let predicted = (0..n).flat_map(marks).collect();
                 let truth = values.iter().map(|&v| v == 1.0).collect();
-                Outcome { kind: Kind::Labels { truth, predicted, n_labels: *n_outputs }, n_units: n, weights }
+                Outcome { kind: OutcomeKind::Labels { truth, predicted, n_labels: *n_outputs }, n_units: n, weights }
             }
             Target::Values { values, n_outputs } => Outcome {
-                kind: Kind::Values { truth: values, predicted: prediction.values(), n_outputs: *n_outputs },
+                kind: OutcomeKind::Values { truth: values, predicted: prediction.values(), n_outputs: *n_outputs },
                 n_units: n,
                 weights,
             },
@@ -115,10 +115,10 @@ impl<'a> Outcome<'a> {
 
     fn task(&self) -> Task {
         match &self.kind {
-            Kind::Classes(_) => Task::Classification,
-            Kind::Values { .. } => Task::Regression,
-            Kind::Queries(_) => Task::Ranking,
-            Kind::Labels { .. } => Task::Multilabel,
+            OutcomeKind::Classes(_) => Task::Classification,
+            OutcomeKind::Values { .. } => Task::Regression,
+            OutcomeKind::Queries(_) => Task::Ranking,
+            OutcomeKind::Labels { .. } => Task::Multilabel,
         }
     }
 
@@ -126,12 +126,12 @@ impl<'a> Outcome<'a> {
         Weights::from(self.weights.as_deref())
     }
 
-    /// The measures without intervals; NaN where one can't be told (no probabilities, one class only).
+    /// Metrics without intervals; NaN if undefined (no probabilities, only one class).
     pub fn values(&self, measures: &[Measure]) -> Vec<f64> {
         self.kind.values(measures, self.weights())
     }
 
-    /// The measures with their intervals, of those that can be told.
+    /// Defined metrics with intervals.
     pub fn scores(&self, measures: &[Measure]) -> Vec<(Measure, Score)> {
         let by_rows = |measure: &Measure| self.kind.by_rows(*measure, self.weights());
         let hard: Vec<Measure> = measures.iter().copied().filter(|m| by_rows(m).is_none()).collect();
@@ -146,23 +146,25 @@ impl<'a> Outcome<'a> {
         measures.iter().map(score).filter(|(_, score)| !score.value.is_nan()).collect()
     }
 
-    /// The confusion matrix, where classes are predicted.
+    /// The confusion matrix, for classification.
     pub fn confusion(&self) -> Option<Confusion> {
         self.kind.confusion(self.weights())
     }
 
-    /// How well each class or label is found. Precision and recall are shares of rows; F1 has a bootstrap interval.
+    /// Precision, recall and F1 of each class or label. Precision and recall have Wilson intervals, F1 a bootstrap interval.
     pub fn class_scores(&self, names: &[String]) -> Vec<ClassScore> {
         let n = self.n_units;
         let has: Box<dyn Fn(usize, usize) -> (bool, bool) + '_> = match &self.kind {
-            Kind::Classes(c) => Box::new(move |row, k| (c.truth[row] as usize == k, c.predicted[row] as usize == k)),
-            Kind::Labels { truth, predicted, n_labels } => {
+            OutcomeKind::Classes(c) => {
+                Box::new(move |row, k| (c.truth[row] as usize == k, c.predicted[row] as usize == k))
+            }
+            OutcomeKind::Labels { truth, predicted, n_labels } => {
                 Box::new(move |row, k| (truth[row * n_labels + k], predicted[row * n_labels + k]))
             }
             _ => return Vec::new(),
         };
         let f1s = bootstrap(n, self.weights(), |w| self.kind.counts(names.len(), w).iter().map(Counts::f1).collect());
-        // The share of hits among the rows that are, or are said to be, of the class; nothing is known of none.
+        // The share of hits among the rows that have, or are predicted to have, the class; 0 with interval 0 to 1 if there are none.
         let hits_among = |k: usize, counted: &dyn Fn((bool, bool)) -> bool| {
             let rows: Vec<usize> = (0..n).filter(|&row| counted(has(row, k))).collect();
             let weights: Vec<f64> = rows.iter().map(|&row| self.weights().of(row)).collect();
@@ -175,35 +177,35 @@ impl<'a> Outcome<'a> {
         let score = |(k, name): (usize, &String)| ClassScore {
             name: name.clone(),
             rows: counts[k].actual,
-            precision: hits_among(k, &|(_, said)| said),
+            precision: hits_among(k, &|(_, predicted)| predicted),
             recall: hits_among(k, &|(is, _)| is),
             f1: f1s[k],
         };
         names.iter().enumerate().map(score).collect()
     }
 
-    /// What is said to happen with which probability, where probabilities are predicted.
-    pub fn certainty(&self) -> Option<&Certainty> {
-        if let Kind::Classes(classes) = &self.kind { classes.certainty() } else { None }
+    /// Predicted probabilities and outcomes, if the model predicts probabilities.
+    pub fn certainty(&self) -> Option<&PredictedEvents> {
+        if let OutcomeKind::Classes(classes) = &self.kind { classes.certainty() } else { None }
     }
 
-    /// The rows in the order of the score of a class: of the second of two classes, or of each of more.
+    /// Rows sorted by score: by the score of the second of two classes, or by the score of each class.
     pub fn ranked(&self) -> &[Ranked] {
-        if let Kind::Classes(classes) = &self.kind { classes.ranked() } else { &[] }
+        if let OutcomeKind::Classes(classes) = &self.kind { classes.ranked() } else { &[] }
     }
 }
 
-impl<'a> Classes<'a> {
-    fn new(prediction: &'a Prediction, truth: &'a [u32]) -> Classes<'a> {
+impl<'a> ClassPredictions<'a> {
+    fn new(prediction: &'a Prediction, truth: &'a [u32]) -> ClassPredictions<'a> {
         let predicted = (0..truth.len()).map(|row| prediction.class(row) as u32).collect();
-        Classes { truth, predicted, prediction, ranked: OnceLock::new(), certainty: OnceLock::new() }
+        ClassPredictions { truth, predicted, prediction, ranked: OnceLock::new(), certainty: OnceLock::new() }
     }
 
     fn n_classes(&self) -> usize {
         self.prediction.classes().len()
     }
 
-    /// What is predicted for a class, row by row.
+    /// The predictions for a class, row by row.
     fn column(&self, class: usize) -> Vec<f64> {
         let place = class.min(self.prediction.width() - 1);
         (0..self.truth.len()).map(|row| self.prediction.row(row)[place]).collect()
@@ -223,15 +225,23 @@ impl<'a> Classes<'a> {
         self.prediction.output() == Output::Probabilities && self.n_classes() > 1
     }
 
-    fn certainty(&self) -> Option<&Certainty> {
+    fn certainty(&self) -> Option<&PredictedEvents> {
         let made = self.certainty.get_or_init(|| {
             self.has_probabilities().then(|| match self.n_classes() {
-                2 => Certainty { probability: self.column(1), happened: self.truth.iter().map(|&c| c == 1).collect() },
+                2 => PredictedEvents {
+                    probability: self.column(1),
+                    happened: self.truth.iter().map(|&c| c == 1).collect(),
+                },
                 _ => {
-                    let said = self.predicted.iter().enumerate();
-                    Certainty {
-                        probability: said.map(|(row, &class)| self.prediction.row(row)[class as usize]).collect(),
-                        happened: self.predicted.iter().zip(self.truth).map(|(said, is)| said == is).collect(),
+                    let predicted = self.predicted.iter().enumerate();
+                    PredictedEvents {
+                        probability: predicted.map(|(row, &class)| self.prediction.row(row)[class as usize]).collect(),
+                        happened: self
+                            .predicted
+                            .iter()
+                            .zip(self.truth)
+                            .map(|(predicted, is)| predicted == is)
+                            .collect(),
                     }
                 }
             })
@@ -248,7 +258,7 @@ impl<'a> Classes<'a> {
     }
 
     fn value(&self, measure: Measure, confusion: &Confusion, weights: Weights<'_>) -> f64 {
-        // A class that has no rows under these weights can't be told from others, and is left out of the mean.
+        // Classes without rows under these weights are left out of the mean.
         let over_classes = |score: &dyn Fn(&Ranked) -> Option<f64>| {
             let told: Vec<f64> = self.ranked().iter().filter_map(score).collect();
             told.iter().sum::<f64>() / told.len() as f64
@@ -266,7 +276,7 @@ impl<'a> Classes<'a> {
             Matthews => confusion.matthews(),
             Kappa => confusion.kappa(),
             RocAuc => over_classes(&|ranked| ranked.roc_auc(weights)),
-            // Where all rows are to be found, that they are says nothing.
+            // If all rows are positive, average precision is not informative.
             AveragePrecision => {
                 over_classes(&|ranked| ranked.average_precision(weights).filter(|_| ranked.tells_apart(weights)))
             }
@@ -280,44 +290,46 @@ impl<'a> Classes<'a> {
     }
 }
 
-impl Kind<'_> {
+impl OutcomeKind<'_> {
     fn confusion(&self, weights: Weights<'_>) -> Option<Confusion> {
-        let Kind::Classes(classes) = self else { return None };
+        let OutcomeKind::Classes(classes) = self else { return None };
         Some(Confusion::new(classes.truth, &classes.predicted, classes.prediction.classes(), weights))
     }
 
-    /// How much of each of `n` classes or labels is right, true and predicted.
+    /// Counts of hits, true and predicted labels for each of `n` classes or labels.
     fn counts(&self, n: usize, weights: Weights<'_>) -> Vec<Counts> {
         match self {
-            Kind::Classes(c) => multilabel::counts_of_classes(c.truth, &c.predicted, n, weights),
-            Kind::Labels { truth, predicted, .. } => multilabel::counts(truth, predicted, n, weights),
+            OutcomeKind::Classes(c) => multilabel::counts_of_classes(c.truth, &c.predicted, n, weights),
+            OutcomeKind::Labels { truth, predicted, .. } => multilabel::counts(truth, predicted, n, weights),
             _ => vec![Counts::default(); n],
         }
     }
 
-    /// Measures that are shares or means over rows, whose interval follows from the rows.
+    /// Metrics that are shares or means over rows, whose interval is computed from the rows.
     fn by_rows(&self, measure: Measure, weights: Weights<'_>) -> Option<Score> {
         match (self, measure) {
-            (Kind::Classes(c), Accuracy) => Some(share(c.truth.iter().zip(&c.predicted).map(|(t, p)| t == p), weights)),
-            (Kind::Classes(c), ErrorRate) => {
+            (OutcomeKind::Classes(c), Accuracy) => {
+                Some(share(c.truth.iter().zip(&c.predicted).map(|(t, p)| t == p), weights))
+            }
+            (OutcomeKind::Classes(c), ErrorRate) => {
                 Some(share(c.truth.iter().zip(&c.predicted).map(|(t, p)| t != p), weights))
             }
-            (Kind::Classes(c), LogLoss) if c.has_probabilities() => Some(mean(c.log_losses(), weights)),
-            (Kind::Classes(c), Brier) if c.has_probabilities() => {
-                // Of two classes the error of one probability, of more the sum over all of them.
+            (OutcomeKind::Classes(c), LogLoss) if c.has_probabilities() => Some(mean(c.log_losses(), weights)),
+            (OutcomeKind::Classes(c), Brier) if c.has_probabilities() => {
+                // With two classes the error of one probability, with more the sum over all classes.
                 let most = if c.n_classes() == 2 { 1.0 } else { 2.0 };
                 Some(mean_within(c.brier_losses(), weights, 0.0, most))
             }
-            (Kind::Values { truth, predicted, n_outputs }, Mae) => {
+            (OutcomeKind::Values { truth, predicted, n_outputs }, Mae) => {
                 Some(mean(regression::absolute_errors(predicted, truth, *n_outputs), weights))
             }
-            (Kind::Labels { truth, predicted, n_labels }, SubsetAccuracy) => {
+            (OutcomeKind::Labels { truth, predicted, n_labels }, SubsetAccuracy) => {
                 Some(share(multilabel::exact(truth, predicted, *n_labels), weights))
             }
-            (Kind::Labels { truth, predicted, n_labels }, HammingLoss) => {
+            (OutcomeKind::Labels { truth, predicted, n_labels }, HammingLoss) => {
                 Some(mean_within(multilabel::wrong_shares(truth, predicted, *n_labels), weights, 0.0, 1.0))
             }
-            (Kind::Queries(queries), _) => Some(over_queries(measure, queries, weights)),
+            (OutcomeKind::Queries(queries), _) => Some(over_queries(measure, queries, weights)),
             _ => None,
         }
     }
@@ -325,16 +337,16 @@ impl Kind<'_> {
     fn values(&self, measures: &[Measure], weights: Weights<'_>) -> Vec<f64> {
         let each = |value: &dyn Fn(Measure) -> f64| measures.iter().map(|measure| value(*measure)).collect();
         match self {
-            Kind::Classes(classes) => {
+            OutcomeKind::Classes(classes) => {
                 let confusion =
                     Confusion::new(classes.truth, &classes.predicted, classes.prediction.classes(), weights);
                 each(&|measure| classes.value(measure, &confusion, weights))
             }
-            Kind::Values { truth, predicted, n_outputs } => {
+            OutcomeKind::Values { truth, predicted, n_outputs } => {
                 each(&|measure| of_numbers(measure, predicted, truth, *n_outputs, weights))
             }
-            Kind::Queries(queries) => each(&|measure| over_queries(measure, queries, weights).value),
-            Kind::Labels { n_labels, .. } => {
+            OutcomeKind::Queries(queries) => each(&|measure| over_queries(measure, queries, weights).value),
+            OutcomeKind::Labels { n_labels, .. } => {
                 let counts = self.counts(*n_labels, weights);
                 let by_rows = |measure| self.by_rows(measure, weights).map_or(f64::NAN, |score| score.value);
                 each(&|measure| of_labels(measure, &counts).unwrap_or_else(|| by_rows(measure)))
@@ -355,11 +367,11 @@ fn of_labels(measure: Measure, counts: &[Counts]) -> Option<f64> {
     })
 }
 
-/// The mean over the queries that have the measure; NaN where none has.
-fn over_queries(measure: Measure, queries: &[Query], weights: Weights<'_>) -> Score {
+/// The mean over the queries for which the metric is defined; NaN if there are none.
+fn over_queries(measure: Measure, queries: &[QueryScores], weights: Weights<'_>) -> Score {
     let omega =
         |scores: &[f64], grades: &[f64], omega: Omega| ranking::omega_loss(scores, &ranking::places(grades), &omega);
-    let of = |(scores, grades): &Query| match measure {
+    let of = |(scores, grades): &QueryScores| match measure {
         Ndcg => Some(ranking::ndcg(scores, grades, PLACES, ranking::Gain::Exponential)),
         NdcgOne => Some(ranking::ndcg(scores, grades, 1, ranking::Gain::Exponential)),
         NdcgThree => Some(ranking::ndcg(scores, grades, 3, ranking::Gain::Exponential)),
@@ -405,8 +417,8 @@ fn of_numbers(measure: Measure, predicted: &[f64], truth: &[f64], n_outputs: usi
     }
 }
 
-/// The rows of each query, and its weight: that of its first row. Without queries all rows are one.
-fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<Query>, Option<Vec<f64>>) {
+/// Scores and grades of each query, and its weight, which is that of its first row. Without query groups, all rows form one query.
+fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<QueryScores>, Option<Vec<f64>>) {
     let queries = data.queries();
     let of = |rows: &Vec<u32>, from: &[f64]| rows.iter().map(|&row| from[row as usize]).collect::<Vec<f64>>();
     let weights = data.weight().map(|w| queries.iter().map(|rows| w[rows[0] as usize]).collect());

@@ -1,48 +1,48 @@
-//! The confusion matrix, and the scores that are read off it.
+//! The confusion matrix and the scores computed from it.
 //!
-//! With `C[k][j]` the weight of the rows of class k that were taken for class j, t_k the weight of class k, p_k what was predicted as k, W all weight:
+//! With `C[k][j]` the weight of the rows of class k that are predicted as class j, t_k the weight of class k, p_k the weight predicted as k, W the total weight:
 //! ```text
 //! precision = C[k][k] / p_k      recall = C[k][k] / t_k      F1 = 2 C[k][k] / (p_k + t_k)
 //! MCC   = (W sum C[k][k] - sum t_k p_k) / sqrt((W^2 - sum p_k^2) (W^2 - sum t_k^2))
 //! kappa = 1 - (W - sum C[k][k]) / (W - sum t_k p_k / W)
 //! ```
-//! A quotient of 0 by 0 is 0, but kappa's is no number: where all is one class, chance agrees as well. Averages over classes leave out those that no row has and none is predicted as;
-//! what such rows weigh doesn't matter.
+//! 0/0 is 0, except for kappa, which is NaN if all rows belong to one class and are predicted as it. Averages leave out classes that no row has and that are never predicted, whatever the
+//! weights.
 
 use super::Weights;
 use serde::Serialize;
 
-/// How much weight of each true class was predicted as each class.
+/// Weight of each true class that is predicted as each class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Confusion {
     /// The names of the classes.
     pub classes: Vec<String>,
     /// `counts[true][predicted]`.
     pub counts: Vec<Vec<f64>>,
-    /// Which classes rows have or are predicted as, whatever their weight.
+    /// Classes that occur or are predicted, whatever their weight.
     #[serde(skip)]
     seen: Vec<bool>,
 }
 
-/// How scores of classes become one.
+/// How class scores are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Average {
-    /// Rows count alike: of all predictions, the share that is right.
+    /// Over all rows.
     Micro,
-    /// Classes count alike.
+    /// Unweighted mean over classes.
     Macro,
-    /// Classes count by the weight of their rows.
+    /// Mean over classes weighted by support.
     Weighted,
 }
 
-/// How well a class is found.
+/// Precision, recall and F1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Rates {
-    /// Of what is predicted as the class, the share that is of it.
+    /// Precision.
     pub precision: f64,
-    /// Of what is of the class, the share that is predicted as it.
+    /// Recall.
     pub recall: f64,
-    /// The harmonic mean of both.
+    /// F1 score.
     pub f1: f64,
 }
 
@@ -51,7 +51,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 }
 
 impl Confusion {
-    /// Counts predicted against true classes.
+    /// Counts true and predicted classes.
     pub fn new(truth: &[u32], predicted: &[u32], classes: &[String], weights: Weights<'_>) -> Confusion {
         let (mut counts, mut seen) = (vec![vec![0.0; classes.len()]; classes.len()], vec![false; classes.len()]);
         for (row, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
@@ -73,22 +73,22 @@ impl Confusion {
         self.counts[class].iter().sum()
     }
 
-    /// The weight that is predicted as a class.
+    /// The weight predicted as a class.
     pub fn predicted(&self, class: usize) -> f64 {
         self.counts.iter().map(|row| row[class]).sum()
     }
 
-    /// All weight.
+    /// Total weight.
     pub fn total(&self) -> f64 {
         self.counts.iter().flatten().sum()
     }
 
-    /// The share of the weight whose class is predicted right.
+    /// The share of correctly classified weight.
     pub fn accuracy(&self) -> f64 {
         ratio(self.hits(), self.total())
     }
 
-    /// How well one class is found.
+    /// Precision, recall and F1 of one class.
     pub fn rates(&self, class: usize) -> Rates {
         let (hits, actual, predicted) = (self.counts[class][class], self.actual(class), self.predicted(class));
         Rates {
@@ -98,7 +98,7 @@ impl Confusion {
         }
     }
 
-    /// How well all classes are found.
+    /// Averaged precision, recall and F1.
     pub fn average(&self, average: Average) -> Rates {
         if average == Average::Micro {
             let share = self.accuracy();
@@ -122,7 +122,7 @@ impl Confusion {
         ratio(occurring.iter().map(|&k| self.rates(k).recall).sum(), occurring.len() as f64)
     }
 
-    /// The correlation of truth and prediction (Matthews; Gorodkin 2004 for several classes): 1 perfect, 0 no better than chance.
+    /// The Matthews correlation coefficient (Gorodkin 2004 for several classes): 1 is perfect, 0 no better than chance.
     pub fn matthews(&self) -> f64 {
         let all = self.total();
         let (mut both, mut actual, mut predicted) = (0.0, 0.0, 0.0);
@@ -136,7 +136,7 @@ impl Confusion {
         ratio(all * self.hits() - both, spread.max(0.0).sqrt())
     }
 
-    /// The agreement beyond chance (Cohen): 1 perfect, 0 no better than chance; NaN where truth and prediction are one and the same class.
+    /// Cohen's kappa: 1 is perfect, 0 no better than chance; NaN if all rows belong to one class and are predicted as it.
     pub fn kappa(&self) -> f64 {
         let all = self.total();
         let chance: f64 = (0..self.counts.len()).map(|k| self.actual(k) * self.predicted(k) / all).sum();

@@ -1,17 +1,17 @@
-//! How far off a score may be: 95 % intervals.
+//! 95 % confidence intervals of scores.
 //!
 //! | score | interval |
 //! |---|---|
 //! | a share of rows | Wilson's, which stays inside 0 and 1 |
 //! | a mean over rows | mean ± 1.96 s / sqrt(n_eff), with n_eff = (sum w)^2 / sum w^2 |
-//! | anything else | bootstrap: the middle 95 % of the scores on rows drawn again with replacement (Efron 1979) |
+//! | anything else | bootstrap: the middle 95 % of the scores on rows resampled with replacement (Efron 1979) |
 
 use super::Weights;
 use crate::parallel;
 use crate::rng::{self, Purpose};
 use serde::Serialize;
 
-/// A score with the interval that 95 % of repetitions would contain.
+/// A score with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Score {
     /// The score.
@@ -22,7 +22,7 @@ pub struct Score {
     pub high: f64,
 }
 
-/// The quantile of the normal distribution that leaves 2.5 % above it.
+/// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959963984540054;
 
 /// Total weight and effective number of rows.
@@ -32,12 +32,12 @@ fn totals(n: usize, weights: Weights<'_>) -> (f64, f64) {
     (total, total * total / squares)
 }
 
-/// The weighted mean of row losses, none of which is negative, with its interval from their spread.
+/// The weighted mean of nonnegative row losses with its normal interval.
 pub fn mean(losses: impl ExactSizeIterator<Item = f64> + Clone, weights: Weights<'_>) -> Score {
     mean_within(losses, weights, 0.0, f64::INFINITY)
 }
 
-/// The weighted mean of quantities between two bounds, with its interval from their spread.
+/// The weighted mean of bounded values with its normal interval.
 pub fn mean_within(
     losses: impl ExactSizeIterator<Item = f64> + Clone,
     weights: Weights<'_>,
@@ -55,16 +55,16 @@ pub fn mean_within(
 pub fn share(hits: impl ExactSizeIterator<Item = bool>, weights: Weights<'_>) -> Score {
     let (total, n) = totals(hits.len(), weights);
     let p = hits.enumerate().map(|(row, hit)| if hit { weights.of(row) } else { 0.0 }).sum::<f64>() / total;
-    let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+    let center = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-    Score { value: p, low: (centre - half).clamp(0.0, p), high: (centre + half).clamp(p, 1.0) }
+    Score { value: p, low: (center - half).clamp(0.0, p), high: (center + half).clamp(p, 1.0) }
 }
 
-/// Several scores with bootstrap intervals. `scores` gives all of them for given row weights, NaN where one can't be told; it is called for the
-/// given weights and then for several hundred draws of rows. The same for the same input on any number of threads.
+/// Several scores with bootstrap intervals. `scores` computes all of them for given row weights, NaN if undefined; it is called for the given weights and for several hundred resamples. The
+/// result does not depend on the number of threads.
 pub fn bootstrap(n_rows: usize, weights: Weights<'_>, scores: impl Fn(Weights<'_>) -> Vec<f64> + Sync) -> Vec<Score> {
     let values = scores(weights);
-    // Enough for ends that hold in the second digit; fewer where rows are so many that the interval is narrow anyway.
+    // Enough for two accurate digits; fewer for many rows, where the interval is narrow anyway.
     let n_draws = (10_000_000 / n_rows.max(1)).clamp(200, 1000);
     let draws: Vec<Vec<f64>> = parallel::map(n_draws, |draw| {
         let mut stream = Purpose::Bootstrap.stream(0, &[draw as u64]);
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_the_textbook_ones() {
+    fn intervals_match_textbook_values() {
         // 8 of 10: Wilson's interval is 0.490 to 0.943.
         let score = share((0..10).map(|i| i < 8), Weights::EQUAL);
         assert!((score.low - 0.4902).abs() < 1e-4 && (score.high - 0.9433).abs() < 1e-4, "{score:?}");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_weights_count_as_repeated_rows_in_the_value() {
+    fn integer_weights_count_as_repeated_rows_in_the_value() {
         let weighted = mean([1.0, 5.0].into_iter(), Weights::from(&[3.0, 1.0][..]));
         assert_eq!(weighted.value, mean([1.0, 1.0, 1.0, 5.0].into_iter(), Weights::EQUAL).value);
     }

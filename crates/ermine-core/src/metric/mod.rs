@@ -1,15 +1,15 @@
-//! Scores: how good predictions are. Plain functions of predictions, truth and row weights; names for users are in `measure`.
+//! Scores as functions of predictions, targets and sample weights; `measure` has their names.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`confusion`] | which classes are taken for which, and what is read off it: accuracy, precision, recall, F1, MCC, kappa |
+//! | [`confusion`] | the confusion matrix: accuracy, precision, recall, F1, MCC, kappa |
 //! | [`probability`] | log loss, Brier score, calibration |
 //! | [`threshold`] | ROC and precision-recall curves and the areas under them |
-//! | [`regression`] | errors of numbers |
+//! | [`regression`] | regression metrics |
 //! | [`ranking`] | NDCG, average precision, reciprocal rank, Kendall's tau, omega loss |
-//! | [`omega`] | what it costs to confuse two places of a ranking |
-//! | [`multilabel`] | sets of labels: subset accuracy, Hamming loss, F1 |
-//! | [`interval`] | how far off a score may be |
+//! | [`omega`] | the cost of swapping two positions of a ranking |
+//! | [`multilabel`] | subset accuracy, Hamming loss, F1 |
+//! | [`interval`] | confidence intervals |
 
 pub mod confusion;
 pub mod interval;
@@ -22,24 +22,24 @@ pub mod threshold;
 
 pub use interval::Score;
 
-/// How much each row counts.
+/// Sample weights.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Weights<'a> {
     each: Option<&'a [f64]>,
-    /// A row of weight 0 was not drawn: it isn't there at all.
+    /// Whether a row of weight 0 was not resampled and counts as absent.
     drawn: bool,
 }
 
 impl<'a> Weights<'a> {
-    /// All rows count the same.
+    /// All weights are 1.
     pub const EQUAL: Weights<'static> = Weights { each: None, drawn: false };
 
-    /// How often rows were drawn. Those of weight 0 are not there; of given weights, a row of weight 0 still says that its class exists.
+    /// Counts of a resample. Rows with count 0 are absent; with given weights, a row of weight 0 still shows that its class exists.
     pub fn drawn(weights: &'a [f64]) -> Self {
         Weights { each: Some(weights), drawn: true }
     }
 
-    /// Whether a row is there.
+    /// Whether a row is present.
     pub fn has(self, row: usize) -> bool {
         !self.drawn || self.of(row) > 0.0
     }
@@ -55,7 +55,7 @@ impl<'a> Weights<'a> {
         self.each.map_or(n as f64, |w| w[..n].iter().sum())
     }
 
-    /// The weighted mean of a quantity of each row.
+    /// The weighted mean of a value per row.
     pub fn mean(self, quantities: impl ExactSizeIterator<Item = f64>) -> f64 {
         let total = self.total(quantities.len());
         quantities.enumerate().map(|(row, x)| self.of(row) * x).sum::<f64>() / total

@@ -1,35 +1,35 @@
-//! Scores of sets of labels. With `t`, `p` the true and the predicted marks of a row and label, and `w` the weight of the row:
+//! Multilabel scores. With `t`, `p` the true and predicted indicators of a row and label, and `w` the weight of the row:
 //! ```text
-//! subset accuracy = mean over rows of [all labels are right]        Hamming loss = mean over rows and labels of [t != p]
+//! subset accuracy = mean over rows of [all labels are correct]      Hamming loss = mean over rows and labels of [t != p]
 //! F1 of a label   = 2 sum w t p / (sum w t + sum w p)               macro: the mean over labels      micro: one sum over all labels
 //! ```
-//! A quotient of 0 by 0 is 0, and a label that neither occurs nor is predicted counts in the macro average with it.
+//! 0/0 is 0; labels that neither occur nor are predicted are included in the macro average.
 
 use super::Weights;
 
-/// How much weight of each label is right, true and predicted.
+/// Weights of correct, true and predicted labels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Counts {
-    /// The weight of the rows that have the label and are said to.
+    /// The weight of the rows that have the label and are predicted to have it.
     pub hits: f64,
-    /// The weight of the rows that have it.
+    /// The weight of the rows that have the label.
     pub actual: f64,
-    /// The weight of the rows that are said to have it.
+    /// The weight of the rows that are predicted to have the label.
     pub predicted: f64,
 }
 
 impl Counts {
-    /// Of what is said to have the label, the share that has it.
+    /// Precision.
     pub fn precision(&self) -> f64 {
         if self.predicted > 0.0 { self.hits / self.predicted } else { 0.0 }
     }
 
-    /// Of what has the label, the share that is said to.
+    /// Recall.
     pub fn recall(&self) -> f64 {
         if self.actual > 0.0 { self.hits / self.actual } else { 0.0 }
     }
 
-    /// The harmonic mean of precision and recall.
+    /// F1 score.
     pub fn f1(&self) -> f64 {
         let both = self.actual + self.predicted;
         if both > 0.0 { 2.0 * self.hits / both } else { 0.0 }
@@ -55,7 +55,7 @@ pub fn macro_average(counts: &[Counts], score: impl Fn(&Counts) -> f64) -> f64 {
     if counts.is_empty() { 0.0 } else { counts.iter().map(score).sum::<f64>() / counts.len() as f64 }
 }
 
-/// All labels taken as one.
+/// Sums over all labels.
 pub fn together(counts: &[Counts]) -> Counts {
     let add = |a: Counts, b: &Counts| Counts {
         hits: a.hits + b.hits,
@@ -65,7 +65,7 @@ pub fn together(counts: &[Counts]) -> Counts {
     counts.iter().fold(Counts::default(), add)
 }
 
-/// The counts of each of `n_classes` classes, of which every row has one and is said to have one.
+/// The counts of each of `n_classes` classes.
 pub fn counts_of_classes(truth: &[u32], predicted: &[u32], n_classes: usize, weights: Weights<'_>) -> Vec<Counts> {
     let mut counts = vec![Counts::default(); n_classes];
     for (row, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
@@ -77,7 +77,7 @@ pub fn counts_of_classes(truth: &[u32], predicted: &[u32], n_classes: usize, wei
     counts
 }
 
-/// For each row whether all labels are right.
+/// For each row, whether all labels are correct.
 pub fn exact<'a>(
     truth: &'a [bool],
     predicted: &'a [bool],
@@ -86,7 +86,7 @@ pub fn exact<'a>(
     truth.chunks(n_labels).zip(predicted.chunks(n_labels)).map(|(t, p)| t == p)
 }
 
-/// For each row the share of its labels that is wrong.
+/// For each row, the share of wrong labels.
 pub fn wrong_shares<'a>(
     truth: &'a [bool],
     predicted: &'a [bool],
@@ -102,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_hand() {
-        // Two rows, three labels: the first row is right, in the second one of three is missed; the last label never occurs.
-        let (truth, said) = ([true, false, false, true, true, false], [true, false, false, true, false, false]);
-        let counts = counts(&truth, &said, 3, Weights::EQUAL);
+    fn scores_match_hand_computed_values() {
+        // Two rows, three labels: the first row is correct, the second row misses one label; the last label never occurs.
+        let (truth, predicted) = ([true, false, false, true, true, false], [true, false, false, true, false, false]);
+        let counts = counts(&truth, &predicted, 3, Weights::EQUAL);
         assert_eq!(counts.iter().map(Counts::f1).collect::<Vec<_>>(), [1.0, 0.0, 0.0]);
         assert_eq!((macro_average(&counts, Counts::f1), together(&counts).f1()), (1.0 / 3.0, 0.8));
         assert_eq!((together(&counts).precision(), together(&counts).recall()), (1.0, 2.0 / 3.0));
-        assert_eq!(exact(&truth, &said, 3).collect::<Vec<_>>(), [true, false]);
-        assert_eq!(wrong_shares(&truth, &said, 3).collect::<Vec<_>>(), [0.0, 1.0 / 3.0]);
+        assert_eq!(exact(&truth, &predicted, 3).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(wrong_shares(&truth, &predicted, 3).collect::<Vec<_>>(), [0.0, 1.0 / 3.0]);
     }
 }

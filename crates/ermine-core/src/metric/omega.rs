@@ -1,46 +1,46 @@
-//! The cost omega(i, j) of putting what belongs in place i into place j of a ranking, or the other way round.
+//! The cost omega(i, j) of swapping the rows at positions i and j of a ranking.
 //!
 //! ```text
 //! all-pairs   1 if i != j                                every pair in the wrong order costs the same
-//! top-K       1 if i != j and min(i, j) <= K             only the first K places matter
-//! dcg         |1 / log2(1 + i) - 1 / log2(1 + j)|        early places matter more, as in the discounted cumulative gain
-//! a table     costs of the user's, row by row; places behind its last one count as the last one
+//! top-K       1 if i != j and min(i, j) <= K             only the top K positions matter
+//! dcg         |1 / log2(1 + i) - 1 / log2(1 + j)|        early positions matter more, as in the discounted cumulative gain
+//! a table     custom costs, row by row; positions beyond the table count as its last position
 //! ```
-//! Places count from 1 here and in messages, from 0 in the code.
+//! Positions are counted from 1 here and in messages, from 0 in the code.
 //!
-//! **Valid** is a cost that is symmetric, monotone (i < j < k or i > j > k: omega(i, j) <= omega(i, k)) and keeps the triangle inequality
-//! (omega(i, j) + omega(j, k) >= omega(i, k)); then sorting by a learned preference loses at most twice what the preference does.
+//! A cost is **valid** if it is symmetric, monotone (i < j < k or i > j > k: omega(i, j) <= omega(i, k)) and obeys the triangle inequality (omega(i, j) + omega(j, k) >= omega(i, k)).
+//! Then sorting by a learned preference loses at most twice what the preference loses.
 //!
 //! **Reference.** Ailon and Mohri, Preference-based learning to rank, Machine Learning 80, 2010.
 
 use crate::error::{Error, Result};
-use crate::param::{Kind, ParamType, Value};
+use crate::param::{ParamKind, ParamType, Value};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The largest table that is taken: checking it costs the cube of this.
+/// Maximum number of positions of a table; the check is cubic.
 const LARGEST: usize = 256;
 
-/// A cost function over places.
+/// A cost function over positions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Omega {
     /// Every pair costs the same.
     AllPairs,
-    /// Pairs with one among the first so many.
+    /// Pairs with one of the top positions.
     Top(usize),
-    /// By the discounts of the places.
+    /// By the discounts of the positions.
     Dcg,
-    /// By a table of so many places.
+    /// By a table of costs.
     Table {
         /// Row by row.
         costs: Vec<f64>,
-        /// How many places.
+        /// Number of positions.
         n: usize,
     },
 }
 
 impl Omega {
-    /// The table of a function of two places, which count from 1; an error where it is not valid.
+    /// A table from a function of two positions, counted from 1; an error if it is not valid.
     pub fn of(n: usize, cost: impl Fn(usize, usize) -> f64) -> Result<Omega> {
         let costs = (0..n * n).map(|at| cost(at / n + 1, at % n + 1)).collect();
         let omega = Omega::Table { costs, n };
@@ -48,7 +48,7 @@ impl Omega {
         Ok(omega)
     }
 
-    /// The cost of two places, which count from 0.
+    /// The cost of two positions, counted from 0.
     pub fn cost(&self, i: usize, j: usize) -> f64 {
         match self {
             Omega::AllPairs => f64::from(u8::from(i != j)),
@@ -58,7 +58,7 @@ impl Omega {
         }
     }
 
-    /// The cost of i < j as a sum of products of a number of i and a number of j, for the rows of these places: what makes its sum over pairs cheap.
+    /// The cost of i < j as a sum of products of a function of i and a function of j, which makes the sum over all pairs cheap.
     pub(super) fn products(&self, places: &[usize]) -> Vec<Product> {
         let one = |_: usize| 1.0;
         match self {
@@ -81,13 +81,13 @@ impl Omega {
         }
     }
 
-    /// What keeps it from being a valid cost, in words.
+    /// The reason why the cost is not valid.
     pub fn check(&self) -> Result<(), String> {
         let Omega::Table { costs, n } = self else { return Ok(()) };
         let n = *n;
         if !(2..=LARGEST).contains(&n) || costs.len() != n * n {
             return Err(format!(
-                "a table of 2 to {LARGEST} places needs a cost for each two of them, not {}",
+                "a table of 2 to {LARGEST} positions needs a cost for each pair of positions (got {} costs)",
                 costs.len()
             ));
         }
@@ -95,45 +95,53 @@ impl Omega {
             return Err(format!("omega({}, {}) = {}: costs are numbers from 0", at / n + 1, at % n + 1, costs[at]));
         }
         if costs.iter().all(|c| *c == 0.0) {
-            return Err("it is 0 for all places".into());
+            return Err("the cost is 0 for all positions".into());
         }
         let cost = |i: usize, j: usize| costs[i * n + j];
-        let said = |i: usize, j: usize| format!("omega({}, {}) = {}", i + 1, j + 1, cost(i, j));
+        let entry = |i: usize, j: usize| format!("omega({}, {}) = {}", i + 1, j + 1, cost(i, j));
         for i in 0..n {
             for j in 0..n {
                 if cost(i, j) != cost(j, i) {
-                    return Err(format!("{}, but {}: it must be symmetric", said(i, j), said(j, i)));
+                    return Err(format!("{}, but {}: it must be symmetric", entry(i, j), entry(j, i)));
                 }
-                // Neighbours are enough: the rest follows step by step.
+                // Comparing neighbors is enough.
                 if i < j && j + 1 < n && cost(i, j) > cost(i, j + 1) {
-                    return Err(format!("{}, but {}: it must not fall with the distance", said(i, j), said(i, j + 1)));
+                    return Err(format!(
+                        "{}, but {}: it must not fall with the distance",
+                        entry(i, j),
+                        entry(i, j + 1)
+                    ));
                 }
                 if i > j && j > 0 && cost(i, j) > cost(i, j - 1) {
-                    return Err(format!("{}, but {}: it must not fall with the distance", said(i, j), said(i, j - 1)));
+                    return Err(format!(
+                        "{}, but {}: it must not fall with the distance",
+                        entry(i, j),
+                        entry(i, j - 1)
+                    ));
                 }
             }
         }
         let size = costs.iter().fold(0.0f64, |a, b| a.max(*b));
         for (i, j, k) in (0..n).flat_map(|i| (0..n).flat_map(move |j| (0..n).map(move |k| (i, j, k)))) {
             if cost(i, j) + cost(j, k) < cost(i, k) - 1e-12 * size {
-                let sum = format!("{}, {}", said(i, j), said(j, k));
-                return Err(format!("{sum}, but {}: the way round must not cost less", said(i, k)));
+                let sum = format!("{}, {}", entry(i, j), entry(j, k));
+                return Err(format!("{sum}, but {}: the triangle inequality must hold", entry(i, k)));
             }
         }
         Ok(())
     }
 }
 
-/// What the discounted cumulative gain takes a place for.
+/// The discount of a position in the discounted cumulative gain.
 fn discount(place: usize) -> f64 {
     1.0 / (place as f64 + 2.0).log2()
 }
 
-/// A part of a cost: a number of the earlier place times a number of the later one.
+/// A term of a cost: a function of the earlier position times a function of the later one.
 pub(super) struct Product {
-    /// Of the earlier place.
+    /// Function of the earlier position.
     pub first: Box<dyn Fn(usize) -> f64>,
-    /// Of the later place.
+    /// Function of the later position.
     pub second: Box<dyn Fn(usize) -> f64>,
 }
 
@@ -149,16 +157,16 @@ impl fmt::Display for Omega {
             Omega::AllPairs => f.write_str("all-pairs"),
             Omega::Top(k) => write!(f, "top-{k}"),
             Omega::Dcg => f.write_str("dcg"),
-            Omega::Table { n, .. } => write!(f, "a table of {n} places"),
+            Omega::Table { n, .. } => write!(f, "a table of {n} positions"),
         }
     }
 }
 
 impl ParamType for Omega {
-    fn kind() -> Kind {
-        Kind::Either(vec![
-            Kind::Choice(vec!["all-pairs", "dcg", "top-K, such as top-10"]),
-            Kind::List(Box::new(Kind::Float)),
+    fn kind() -> ParamKind {
+        ParamKind::Either(vec![
+            ParamKind::Choice(vec!["all-pairs", "dcg", "top-K, such as top-10"]),
+            ParamKind::List(Box::new(ParamKind::Float)),
         ])
     }
 
@@ -192,13 +200,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A named cost as a table, so that it is checked.
+    /// A named cost as a table.
     fn table(omega: &Omega, n: usize) -> Omega {
         Omega::Table { costs: (0..n * n).map(|at| omega.cost(at / n, at % n)).collect(), n }
     }
 
     #[test]
-    fn the_named_costs_are_valid_and_read_back() {
+    fn named_costs_are_valid_and_round_trip() {
         for omega in [Omega::AllPairs, Omega::Top(1), Omega::Top(3), Omega::Dcg] {
             assert_eq!(table(&omega, 12).check(), Ok(()), "{omega}");
             assert_eq!(Omega::from_value(&omega.to_value()), Some(omega.clone()));
@@ -213,20 +221,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_valid_is_said() {
+    fn invalid_costs_are_errors() {
         let wrong = |cost: fn(usize, usize) -> f64| Omega::of(4, cost).unwrap_err().to_string();
         assert!(wrong(|i, j| i as f64 - j as f64).contains("costs are numbers from 0"));
         assert!(wrong(|i, j| (2 * i + j) as f64).contains("must be symmetric"));
         assert!(wrong(|i, j| if i == j { 0.0 } else { 1.0 / i.abs_diff(j) as f64 }).contains("must not fall"));
-        assert!(wrong(|i, j| (i.abs_diff(j) as f64).powi(2)).contains("the way round"));
+        assert!(wrong(|i, j| (i.abs_diff(j) as f64).powi(2)).contains("the triangle inequality"));
         assert!(wrong(|_, _| f64::NAN).contains("numbers from 0"));
         assert!(Omega::of(1, |_, _| 0.0).is_err() && Omega::of(2, |_, _| 0.0).is_err());
     }
 
     proptest! {
-        /// The check finds what a look at all triples finds.
+        /// The check agrees with checking all triples.
         #[test]
-        fn the_check_is_the_definition(raw in prop::collection::vec(0u8..4, 16), symmetric: bool) {
+        fn the_check_matches_the_definition(raw in prop::collection::vec(0u8..4, 16), symmetric: bool) {
             let cost = |i: usize, j: usize| f64::from(if symmetric && i > j { raw[j * 4 + i] } else { raw[i * 4 + j] });
             let omega = Omega::Table { costs: (0..16).map(|at| cost(at / 4, at % 4)).collect(), n: 4 };
             let mut valid = raw.iter().any(|&c| c > 0) && (0..16).any(|at| cost(at / 4, at % 4) > 0.0);

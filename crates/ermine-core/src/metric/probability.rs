@@ -1,12 +1,12 @@
-//! Scores of probabilities: log loss, Brier score, and calibration: whether what is said to happen in p of all cases does.
+//! Scores of probabilities: log loss, Brier score and calibration.
 
 use super::Weights;
 use serde::Serialize;
 
-/// Probabilities closer to 0 or 1 than this count as this far away, so that one sure mistake isn't infinitely bad.
+/// Probabilities are clipped to this distance from 0 and 1, so that the log loss stays finite.
 const LEAST_PROBABILITY: f64 = f64::EPSILON;
 
-/// -ln p(true class) of each row; `probabilities` has `n_classes` for each.
+/// -ln p(true class) of each row; `probabilities` has `n_classes` per row.
 pub fn log_losses<'a>(
     probabilities: &'a [f64],
     n_classes: usize,
@@ -18,8 +18,7 @@ pub fn log_losses<'a>(
     })
 }
 
-/// The squared distance between probabilities and truth of each row. Of two classes it is that of the one's probability, as Brier had it;
-/// of more the sum over classes.
+/// The squared error of the probabilities of each row: of one probability for two classes, as defined by Brier; summed over classes for more.
 pub fn brier_losses<'a>(
     probabilities: &'a [f64],
     n_classes: usize,
@@ -33,23 +32,23 @@ pub fn brier_losses<'a>(
     })
 }
 
-/// Rows whose predicted probabilities are about the same.
+/// A calibration bin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bin {
-    /// The mean of the predicted probabilities.
+    /// Mean predicted probability.
     pub predicted: f64,
-    /// The share in which it did happen.
+    /// Observed frequency.
     pub observed: f64,
-    /// The weight of the rows.
+    /// Total weight of the rows.
     pub weight: f64,
 }
 
-/// Predicted against observed shares, in `n_bins` bins of equal width; empty ones are left out.
+/// Predicted and observed frequencies in `n_bins` bins of equal width, without empty bins.
 pub fn calibration(probabilities: &[f64], happened: &[bool], n_bins: usize, weights: Weights<'_>) -> Vec<Bin> {
     let step = 1.0 / n_bins as f64;
     let mut bins = vec![Bin { predicted: 0.0, observed: 0.0, weight: 0.0 }; n_bins];
     for (row, (&p, &y)) in probabilities.iter().zip(happened).enumerate() {
-        // The bin's upper end belongs to it.
+        // The upper end belongs to the bin.
         let mut at = ((p * n_bins as f64) as usize).min(n_bins - 1);
         at -= usize::from(at > 0 && p <= at as f64 * step);
         at += usize::from(at + 1 < n_bins && p > (at + 1) as f64 * step);
@@ -66,7 +65,7 @@ pub fn calibration(probabilities: &[f64], happened: &[bool], n_bins: usize, weig
     bins
 }
 
-/// The mean distance between predicted and observed shares over the bins (expected calibration error).
+/// The expected calibration error: the mean difference between predicted and observed frequencies over the bins.
 pub fn calibration_error(bins: &[Bin]) -> f64 {
     let total: f64 = bins.iter().map(|bin| bin.weight).sum();
     bins.iter().map(|bin| bin.weight * (bin.predicted - bin.observed).abs()).sum::<f64>() / total

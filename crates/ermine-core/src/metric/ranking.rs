@@ -1,11 +1,11 @@
-//! Scores of an order of rows, within one query. Grades say how relevant a row is; a row of grade 0 is not.
+//! Ranking metrics of one query. Rows of grade 0 are not relevant.
 //!
 //! ```text
-//! DCG@k = sum_{i <= k} gain(grade at place i) / log2(i + 1)        NDCG = DCG / DCG of the best order
+//! DCG@k = sum_{i <= k} gain(grade at position i) / log2(i + 1)     NDCG = DCG / DCG of the ideal order
 //! tau-b = (concordant - discordant) / sqrt((pairs - ties in x) (pairs - ties in y))
-//! omega loss = mean over pairs with different places of omega(place, place') [the pair is ordered the wrong way]
+//! omega loss = mean over pairs with different true positions of omega(i, j) [the pair is in the wrong order]
 //! ```
-//! NDCG and the reciprocal rank are means over all orders of rows with equal scores; a query without any relevant row scores 0.
+//! NDCG and the reciprocal rank are averaged over all orders of tied scores; a query without relevant rows scores 0.
 //!
 //! **References.** Järvelin and Kekäläinen 2002; McSherry and Najork 2008 (ties); Knight 1966 (tau in O(n log n)); Ailon and Mohri 2010 (omega); Fenwick 1994 (running sums).
 
@@ -13,7 +13,7 @@ use super::Weights;
 use super::omega::{Omega, Product};
 use super::threshold::Ranked;
 
-/// What a grade is worth; one below 0 is worth no more than 0.
+/// Gain of a grade; negative grades have gain 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gain {
     /// The grade itself.
@@ -23,7 +23,7 @@ pub enum Gain {
 }
 
 impl Gain {
-    /// What grades are worth. Where that is more than a number holds, all of it in a smaller unit, which a ratio of sums doesn't see.
+    /// Gains of the grades. If they would overflow, all are scaled down, which does not change a ratio of sums.
     fn of(self, grades: &[f64]) -> Vec<f64> {
         let most = grades.iter().copied().fold(0.0, f64::max);
         match self {
@@ -39,10 +39,10 @@ impl Gain {
     }
 }
 
-/// Sums of numbers above this may become infinite.
+/// Sums of larger numbers may overflow.
 const HUGE: f64 = 1e280;
 
-/// The discounted cumulative gain of the best order relative to which this order is judged: 1 is the best. Only the first `k` places count.
+/// Normalized discounted cumulative gain of the top `k` positions; 1 is best.
 pub fn ndcg(scores: &[f64], grades: &[f64], k: usize, gain: Gain) -> f64 {
     let discount = |place: usize| if place < k { 1.0 / (place as f64 + 2.0).log2() } else { 0.0 };
     let gains = gain.of(grades);
@@ -56,7 +56,7 @@ pub fn ndcg(scores: &[f64], grades: &[f64], k: usize, gain: Gain) -> f64 {
     let (mut sum, mut start) = (0.0, 0);
     while start < order.len() && start < k {
         let score = scores[order[start]];
-        // At least one: a score that is no number equals nothing, not even itself.
+        // At least one, since NaN is not equal to itself.
         let end = start + order[start..].iter().take_while(|&&row| scores[row] == score).count().max(1);
         let together: f64 = order[start..end].iter().map(|&row| gains[row]).sum();
         sum += together / (end - start) as f64 * (start..end).map(discount).sum::<f64>();
@@ -65,21 +65,21 @@ pub fn ndcg(scores: &[f64], grades: &[f64], k: usize, gain: Gain) -> f64 {
     sum / ideal
 }
 
-/// The mean, over the relevant rows, of the share of relevant rows among those at least as high.
+/// Average precision: the mean, over the relevant rows, of the precision at their score.
 pub fn average_precision(scores: &[f64], grades: &[f64]) -> f64 {
     let ranked = Ranked::new(scores, grades.iter().map(|&g| g > 0.0).collect());
     ranked.average_precision(Weights::EQUAL).unwrap_or(0.0)
 }
 
-/// One over the rank of the first relevant row; 0 without one. Where scores are tied, its mean over all orders of the tied rows: of `tied` rows, `relevant` of them relevant, the first relevant one
-/// stands at place p with probability `P(none before p) * relevant / (tied - p + 1)`.
+/// Reciprocal rank of the first relevant row; 0 without relevant rows. Tied scores are averaged over all orders: with `relevant` of `tied` rows relevant, the first relevant one is at
+/// position p with probability `P(none before p) * relevant / (tied - p + 1)`.
 pub fn reciprocal_rank(scores: &[f64], grades: &[f64]) -> f64 {
     let is_relevant = |row: &usize| grades[*row] > 0.0;
     let Some(first) = (0..scores.len()).filter(is_relevant).map(|row| scores[row]).reduce(f64::max) else {
         return 0.0;
     };
     let above = scores.iter().filter(|&&score| score > first).count();
-    // At least the first relevant row: a score that is no number equals nothing, not even itself.
+    // At least the first relevant row, since NaN is not equal to itself.
     let tied = scores.iter().filter(|&&score| score == first).count().max(1);
     let relevant = (0..scores.len()).filter(|row| is_relevant(row) && scores[*row] == first).count().max(1);
     let (mut mean, mut none_before) = (0.0, 1.0);
@@ -91,10 +91,10 @@ pub fn reciprocal_rank(scores: &[f64], grades: &[f64]) -> f64 {
     mean
 }
 
-/// Kendall's tau-b: 1 for the same order, -1 for the opposite one; 0 where one of both is constant.
+/// Kendall's tau-b: 1 for the same order, -1 for the reverse order; 0 if either is constant.
 pub fn kendall_tau(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len();
-    // 0 and -0 are equal, but not to a total order: the sum makes -0 a 0.
+    // Adding 0 turns -0 into 0, which a total order would distinguish.
     let plain = |values: &[f64]| values.iter().map(|v| v + 0.0).collect::<Vec<f64>>();
     let (x, y) = (plain(x), plain(y));
     let mut order: Vec<usize> = (0..n).collect();
@@ -115,7 +115,7 @@ pub fn kendall_tau(x: &[f64], y: &[f64]) -> f64 {
     if spread > 0.0 { (concordant_less_discordant / spread).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
-/// Sorts, and counts the pairs that stood in falling order.
+/// Sorts, and counts inversions.
 fn inversions(values: &mut [f64], room: &mut [f64]) -> u64 {
     let n = values.len();
     if n < 2 {
@@ -138,13 +138,12 @@ fn inversions(values: &mut [f64], room: &mut [f64]) -> u64 {
     count
 }
 
-/// The area under the ROC curve: the share of pairs of a relevant and an irrelevant row that stand in the right order, ties counting half; `None` where there is no
-/// such pair.
+/// Area under the ROC curve: the share of pairs of a relevant and an irrelevant row in the right order, where ties count half; `None` if there is no such pair.
 pub fn roc_auc(scores: &[f64], grades: &[f64]) -> Option<f64> {
     Ranked::new(scores, grades.iter().map(|&g| g > 0.0).collect()).roc_auc(Weights::EQUAL)
 }
 
-/// The true places of rows by their grades, from 0 for the highest: how many rows have a higher one.
+/// True positions of the rows by their grades, from 0 for the highest: the number of rows with a higher grade.
 pub fn places(grades: &[f64]) -> Vec<usize> {
     let order = falling(grades);
     let mut places = vec![0; grades.len()];
@@ -154,8 +153,8 @@ pub fn places(grades: &[f64]) -> Vec<usize> {
     places
 }
 
-/// The mean cost of the pairs that the scores order the wrong way. `places` are the true places, from 0 for the first; pairs that share a place have
-/// no right order and don't count; of a tie in the scores half the cost counts. O(n log n) for the costs that have a name, not of the pairs' number.
+/// Mean cost of the pairs that the scores put in the wrong order. `places` are the true positions, from 0. Pairs with the same true position don't count; tied scores count half the cost.
+/// O(n log n) for the named costs.
 pub fn omega_loss(scores: &[f64], places: &[usize], omega: &Omega) -> f64 {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by_key(|&row| places[row]);
@@ -165,7 +164,7 @@ pub fn omega_loss(scores: &[f64], places: &[usize], omega: &Omega) -> f64 {
     if n_pairs > 0.0 { (cost / n_pairs).max(0.0) } else { 0.0 }
 }
 
-/// How many pairs have different places.
+/// Number of pairs with different positions.
 pub fn n_different(places: &[usize]) -> f64 {
     let mut sorted = places.to_vec();
     sorted.sort_unstable();
@@ -173,8 +172,8 @@ pub fn n_different(places: &[usize]) -> f64 {
     pairs(places.len()) - sorted.chunk_by(|a, b| a == b).map(|tied| pairs(tied.len())).sum::<f64>()
 }
 
-/// Sums first(place of u) * second(place of v) over the pairs where u belongs before v and stands behind it, ties of the scores counting half: rows come in the
-/// order of their places, and those that came earlier are summed up by the rank of their score.
+/// Sums first(position of u) * second(position of v) over the pairs where u belongs before v but is ranked behind it; tied scores count half. Rows are visited in order of their true
+/// positions, and earlier rows are summed by the rank of their score.
 fn wrong_side(order: &[usize], places: &[usize], ranks: &[usize], product: &Product) -> f64 {
     let mut before = RunningSums::new(ranks.len());
     let mut cost = 0.0;
@@ -192,7 +191,7 @@ fn wrong_side(order: &[usize], places: &[usize], ranks: &[usize], product: &Prod
     cost
 }
 
-/// The rank of every score among the different ones, from 0 for the lowest.
+/// The rank of every score among the distinct scores, from 0 for the lowest.
 fn ranks(scores: &[f64]) -> Vec<usize> {
     let order = falling(scores);
     let mut ranks = vec![0; scores.len()];
@@ -203,7 +202,7 @@ fn ranks(scores: &[f64]) -> Vec<usize> {
     ranks
 }
 
-/// Sums over all places below one, under additions: a binary indexed tree.
+/// Prefix sums under additions: a binary indexed (Fenwick) tree.
 struct RunningSums(Vec<f64>);
 
 impl RunningSums {

@@ -1,8 +1,8 @@
-//! Errors of predicted numbers. With several outputs, numbers stand row by row, and scores are means over the outputs.
+//! Regression metrics. With several outputs, values are stored row by row, and scores are means over the outputs.
 
 use super::Weights;
 
-/// Truth and prediction of one output.
+/// Targets and predictions of one output.
 fn output<'a>(
     predicted: &'a [f64],
     truth: &'a [f64],
@@ -17,14 +17,14 @@ fn mean_over_outputs(n_outputs: usize, score: impl Fn(usize) -> f64) -> f64 {
     (0..n_outputs).map(score).sum::<f64>() / n_outputs as f64
 }
 
-/// The mean of the squared errors.
+/// Mean squared error.
 pub fn mse(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
     mean_over_outputs(n_outputs, |k| {
         weights.mean(output(predicted, truth, n_outputs, k).map(|(p, t)| (p - t) * (p - t)))
     })
 }
 
-/// The square root of the mean squared error.
+/// Root mean squared error.
 pub fn rmse(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
     mean_over_outputs(n_outputs, |k| {
         weights.mean(output(predicted, truth, n_outputs, k).map(|(p, t)| (p - t) * (p - t))).sqrt()
@@ -44,7 +44,7 @@ pub fn absolute_errors<'a>(
     })
 }
 
-/// The absolute error of each row relative to the size of the target. As scikit-learn has it, a target of 0 counts as the least number above 1 less 1.
+/// The absolute error of each row relative to its target. As in scikit-learn, a target of 0 is replaced by machine epsilon.
 pub fn absolute_percentage_errors<'a>(
     predicted: &'a [f64],
     truth: &'a [f64],
@@ -55,7 +55,7 @@ pub fn absolute_percentage_errors<'a>(
     rows.map(move |(p, t)| p.iter().zip(t).map(relative).sum::<f64>() / n_outputs as f64)
 }
 
-/// The square root of the mean squared error of ln(1 + x); NaN where a number is -1 or less.
+/// Root mean squared error of ln(1 + x); NaN if a value is -1 or less.
 pub fn rmsle(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
     if predicted.iter().chain(truth).any(|x| !(*x > -1.0)) {
         return f64::NAN;
@@ -64,7 +64,7 @@ pub fn rmsle(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weight
     rmse(&logs(predicted), &logs(truth), n_outputs, weights)
 }
 
-/// The median of the absolute errors: half of the weight has a smaller one.
+/// Weighted median of the absolute errors.
 pub fn median_absolute_error(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
     mean_over_outputs(n_outputs, |k| {
         let mut errors: Vec<(f64, f64)> = output(predicted, truth, n_outputs, k)
@@ -74,7 +74,7 @@ pub fn median_absolute_error(predicted: &[f64], truth: &[f64], n_outputs: usize,
             .collect();
         errors.sort_by(|a, b| a.0.total_cmp(&b.0));
         let half = errors.iter().map(|e| e.1).sum::<f64>() / 2.0;
-        // Where half of the weight is reached exactly, the middle between this error and the next.
+        // If half of the weight is reached exactly, the midpoint of this error and the next.
         let fuzz = 1e-12 * half;
         let mut below = 0.0;
         for (i, &(error, w)) in errors.iter().enumerate() {
@@ -90,8 +90,7 @@ pub fn median_absolute_error(predicted: &[f64], truth: &[f64], n_outputs: usize,
     })
 }
 
-/// The share of the variance that is explained: 1 - squared error / squared error of the mean. Where the truth is constant, 1 for a perfect
-/// prediction and 0 for others; of a single row NaN.
+/// Coefficient of determination: 1 - squared error / squared error of the mean. If the target is constant, 1 for a perfect prediction and 0 otherwise; NaN for a single row.
 pub fn r2(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
     if truth.len() < 2 * n_outputs {
         return f64::NAN;
@@ -99,7 +98,7 @@ pub fn r2(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'
     mean_over_outputs(n_outputs, |k| {
         let rows = output(predicted, truth, n_outputs, k);
         let mut counted = rows.clone().enumerate().filter(|(row, _)| weights.of(*row) > 0.0).map(|(_, (_, t))| t);
-        // The mean of equal numbers may be rounded to another one, whose squared error is not 0.
+        // The mean of equal numbers may be rounded, so the squared error would not be 0.
         let constant = counted.next().is_none_or(|first| counted.all(|t| t == first));
         let mean = weights.mean(rows.clone().map(|(_, t)| t));
         let of_mean = weights.mean(rows.clone().map(|(_, t)| (t - mean) * (t - mean)));
@@ -112,7 +111,7 @@ pub fn r2(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'
     })
 }
 
-/// The pinball loss of each row, whose mean the `level` quantile minimises.
+/// The pinball loss of each row.
 pub fn pinball_losses<'a>(
     predicted: &'a [f64],
     truth: &'a [f64],
@@ -124,8 +123,7 @@ pub fn pinball_losses<'a>(
     rows.map(move |(p, t)| p.iter().zip(t).map(loss).sum::<f64>() / n_outputs as f64)
 }
 
-/// The deviance of each row under a Tweedie distribution of this power: 0 normal, 1 Poisson, 2 Gamma, between them compound Poisson, 3 inverse
-/// Gaussian. `None` where a number is not possible under it.
+/// The deviance of each row under a Tweedie distribution: power 0 is normal, 1 Poisson, 2 Gamma, in between compound Poisson, 3 inverse Gaussian. `None` if a value is outside the support.
 pub fn deviances(predicted: &[f64], truth: &[f64], power: f64) -> Option<Vec<f64>> {
     let possible = |(&m, &y): (&f64, &f64)| {
         power == 0.0 || (m > 0.0 && (y > 0.0 || (y == 0.0 && (1.0..2.0).contains(&power)))) || (power < 0.0 && m > 0.0)

@@ -1,6 +1,6 @@
-//! Curves over all thresholds of a score: ROC and precision-recall, and the areas under them.
+//! ROC and precision-recall curves and the areas under them.
 //!
-//! Rows are ordered once by falling score, those with the same score together, so that any weights (bootstrap) are swept in O(n).
+//! Rows are sorted once by descending score, so that curves for any weights (bootstrap) take O(n).
 //! ```text
 //! ROC AUC = P(score of a positive > score of a negative) + 1/2 P(the same)        average precision = sum_i (R_i - R_{i-1}) P_i
 //! ```
@@ -8,29 +8,29 @@
 use super::Weights;
 use serde::Serialize;
 
-/// Rows in the order of falling score.
+/// Rows sorted by descending score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     order: Vec<u32>,
-    /// Where each run of equal scores ends in `order`.
+    /// The end of each run of equal scores in `order`.
     ends: Vec<usize>,
     positive: Vec<bool>,
     scores: Vec<f64>,
 }
 
-/// What is found when all rows from a threshold up count as positive.
+/// A point of the curves: all rows with a score at or above a threshold are predicted positive.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Point {
-    /// The lowest score that counts as positive.
+pub struct ThresholdPoint {
+    /// The threshold.
     pub threshold: f64,
-    /// The weight of the positive rows among them.
+    /// The weight of the true positives.
     pub hits: f64,
-    /// The weight of the negative rows among them.
+    /// The weight of the false positives.
     pub false_alarms: f64,
 }
 
 impl Ranked {
-    /// Orders rows; `positive` says which ones are to be found.
+    /// Sorts rows; `positive` marks the positive ones.
     pub fn new(scores: &[f64], positive: Vec<bool>) -> Ranked {
         let mut order: Vec<u32> = (0..scores.len() as u32).collect();
         order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
@@ -39,8 +39,8 @@ impl Ranked {
         Ranked { order, ends, positive, scores: sorted }
     }
 
-    /// What is found at each distinct score, from the highest down.
-    pub fn points(&self, weights: Weights<'_>) -> Vec<Point> {
+    /// True and false positives at each distinct score, from the highest down.
+    pub fn points(&self, weights: Weights<'_>) -> Vec<ThresholdPoint> {
         let (mut hits, mut false_alarms, mut start) = (0.0, 0.0, 0);
         let mut points = Vec::with_capacity(self.ends.len());
         for &end in &self.ends {
@@ -52,7 +52,7 @@ impl Ranked {
                     false_alarms += w;
                 }
             }
-            points.push(Point { threshold: self.scores[start], hits, false_alarms });
+            points.push(ThresholdPoint { threshold: self.scores[start], hits, false_alarms });
             start = end;
         }
         points
@@ -78,7 +78,7 @@ impl Ranked {
         Some(area / (last.hits * last.false_alarms))
     }
 
-    /// The mean precision over the positive rows, each at its own threshold; `None` if none has weight.
+    /// The average precision; `None` if no positive row has weight.
     pub fn average_precision(&self, weights: Weights<'_>) -> Option<f64> {
         let points = self.points(weights);
         let all = points.last().filter(|p| p.hits > 0.0)?.hits;
@@ -93,7 +93,7 @@ impl Ranked {
         Some(sum)
     }
 
-    /// The ROC curve: (false-alarm rate, hit rate), from (0, 0) to (1, 1).
+    /// The ROC curve: (false positive rate, true positive rate), from (0, 0) to (1, 1).
     pub fn roc(&self, weights: Weights<'_>) -> Vec<(f64, f64)> {
         let points = self.points(weights);
         let Some(last) = points.last().copied().filter(|p| p.hits > 0.0 && p.false_alarms > 0.0) else {
@@ -103,7 +103,7 @@ impl Ranked {
         std::iter::once((0.0, 0.0)).chain(rates).collect()
     }
 
-    /// The precision-recall curve: (recall, precision), from recall 0 up.
+    /// The precision-recall curve: (recall, precision), by increasing recall.
     pub fn precision_recall(&self, weights: Weights<'_>) -> Vec<(f64, f64)> {
         let points = self.points(weights);
         let Some(all) = points.last().map(|p| p.hits).filter(|&hits| hits > 0.0) else { return Vec::new() };

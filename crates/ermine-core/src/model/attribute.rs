@@ -1,45 +1,45 @@
-//! The numbers of a fitted model that users look at (`coef_`, `feature_importances_`), each with its documentation beside it.
+//! Public attributes of fitted models (`coef_`, `feature_importances_`) with their documentation.
 //!
-//! The Python classes, their documentation and the reference pages take names, types and texts from here.
+//! The Python classes and the reference pages are generated from them.
 
-/// A named number or array of a fitted model, in the shape that users know it in.
+/// A named number or array of a fitted model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
-    /// The name that users know, e.g. "coef", "intercept", "feature_importances", "n_iter".
+    /// The name, such as "coef", "intercept", "feature_importances", "n_iter".
     pub name: &'static str,
     /// The length of each axis; empty for a single number.
     pub shape: Vec<usize>,
-    /// The numbers, the last axis running fastest.
+    /// The values, last axis fastest.
     pub values: Vec<f64>,
-    /// What kind of value it is.
+    /// Type of the value.
     pub kind: AttributeKind,
     /// One sentence of documentation.
     pub doc: &'static str,
 }
 
-/// What kind of value an attribute is.
+/// Type of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttributeKind {
-    /// A single whole number.
+    /// An integer.
     Integer,
-    /// A single number.
+    /// A number.
     Number,
-    /// An array, with its shape in symbols: "(n_rounds,)".
+    /// An array, with a symbolic shape such as "(n_rounds,)".
     Array(&'static str),
 }
 
 impl Attribute {
-    /// A single whole number.
+    /// An integer.
     pub fn integer(name: &'static str, value: usize, doc: &'static str) -> Attribute {
         Attribute { name, shape: Vec::new(), values: vec![value as f64], kind: AttributeKind::Integer, doc }
     }
 
-    /// A single number.
+    /// A number.
     pub fn number(name: &'static str, value: f64, doc: &'static str) -> Attribute {
         Attribute { name, shape: Vec::new(), values: vec![value], kind: AttributeKind::Number, doc }
     }
 
-    /// A list of numbers; `axes` is its shape in symbols, "(n_rounds,)".
+    /// A one-dimensional array; `axes` is its symbolic shape.
     pub fn vector(name: &'static str, values: Vec<f64>, axes: &'static str, doc: &'static str) -> Attribute {
         Attribute { name, shape: vec![values.len()], values, kind: AttributeKind::Array(axes), doc }
     }
@@ -55,7 +55,7 @@ impl Attribute {
         Attribute { name, shape: shape.to_vec(), values, kind: AttributeKind::Array(axes), doc }
     }
 
-    /// The feature importances of a tree or a sum of trees.
+    /// The feature importances of a tree or tree ensemble.
     pub fn feature_importances(values: Vec<f64>) -> Attribute {
         let doc = "Share of each feature in the total gain of all splits.";
         Attribute::vector("feature_importances", values, "(n_features_in_,)", doc)

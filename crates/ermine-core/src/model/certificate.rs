@@ -1,97 +1,96 @@
-//! The certificate that every fit carries: the objective that was minimised, its value, and what is proven about it, or plainly that
-//! nothing is. Non-convergence is a value here, which users see, never a silent warning.
+//! The certificate of a fit: the objective, its value, and what is proven about it. Non-convergence is recorded here, where users see it.
 
 use crate::chart::text::number;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What was minimised, how it ended and what is proven.
+/// The objective, how the fit ended and what is proven.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// What was minimised, in words or as a formula.
+    /// The objective, in words or as a formula.
     pub objective: String,
-    /// Its value on the training data, where it has one.
+    /// Its value on the training data, if it has one.
     pub value: Option<f64>,
-    /// How the work ended.
+    /// How the fit ended.
     pub status: Status,
-    /// What is proven.
+    /// Proven statements.
     pub proofs: Vec<Proof>,
-    /// What else a careful user should know: choices made by itself, diagnoses.
+    /// Remarks: automatic choices, diagnostics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How the work ended.
+/// How a fit ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It came to its natural end: an exact method finished, or a tolerance was reached.
+    /// Converged, or an exact method finished.
     Done,
-    /// A limit (iterations, time, rounds) ended it before its tolerance was reached.
+    /// A limit (iterations, time, rounds) was reached first.
     Limit(String),
 }
 
-/// One statement that is proven, or that nothing is.
+/// A proven statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
-    /// No member of the class has a lower objective.
+    /// No predictor of the class has a lower objective.
     Optimal {
-        /// The class of predictors that was searched.
+        /// The class of predictors.
         over: String,
     },
-    /// The optimum is at least this much.
+    /// A lower bound on the optimum.
     LowerBound(f64),
     /// No optimality condition is violated by more than this, in units of the gradient.
     Stationary(f64),
-    /// A quantity that theory bounds, and what was observed of it.
+    /// A quantity with a theoretical bound.
     Bound {
         /// The quantity.
         what: String,
-        /// It is at most this.
+        /// The bound.
         bound: f64,
-        /// What it is.
+        /// The observed value.
         observed: f64,
     },
     /// Nothing is proven.
     Nothing {
-        /// Why not.
+        /// The reason.
         because: String,
     },
 }
 
 impl Certificate {
-    /// A certificate of an exact minimiser.
+    /// The certificate of an exact minimizer.
     pub fn optimal(objective: impl Into<String>, value: f64, over: impl Into<String>) -> Self {
         let proofs = vec![Proof::Optimal { over: over.into() }];
         Certificate { objective: objective.into(), value: Some(value), status: Status::Done, proofs, notes: Vec::new() }
     }
 
-    /// The gap between value and lower bound, where both are known.
+    /// The gap between value and lower bound, if both are known.
     pub fn gap(&self) -> Option<f64> {
         let bound = self.proofs.iter().find_map(|p| if let Proof::LowerBound(b) = p { Some(*b) } else { None });
         self.value.zip(bound).map(|(value, bound)| value - bound)
     }
 }
 
-/// What a line of a certificate is about.
+/// The kind of a line of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CertificateLine {
     /// The objective and its value.
     Objective,
-    /// A limit ended the work early.
+    /// A limit was reached before convergence.
     NotConverged,
-    /// A proof, or that nothing is proven.
+    /// A proven statement, or that nothing is proven.
     Proof,
     /// A note.
     Note,
 }
 
 impl Certificate {
-    /// The certificate as lines of text, each with what it is about.
+    /// The certificate as lines of text with their kinds.
     pub fn lines(&self) -> Vec<(CertificateLine, String)> {
         let value = self.value.map_or_else(String::new, |value| format!(" = {}", number(value)));
-        let mut lines = vec![(CertificateLine::Objective, format!("minimised: {}{value}", self.objective))];
+        let mut lines = vec![(CertificateLine::Objective, format!("minimized: {}{value}", self.objective))];
         if let Status::Limit(which) = &self.status {
             lines.push((CertificateLine::NotConverged, format!("NOT CONVERGED: stopped at {which}")));
         }
@@ -130,9 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_reads_as_a_statement() {
+    fn certificates_are_printed() {
         let mut certificate = Certificate::optimal("weighted 0-1 risk", 0.25, "all stumps");
-        assert_eq!(certificate.to_string(), "minimised: weighted 0-1 risk = 0.25\nproven: optimal over all stumps");
+        assert_eq!(certificate.to_string(), "minimized: weighted 0-1 risk = 0.25\nproven: optimal over all stumps");
         certificate.status = Status::Limit("100 iterations".into());
         certificate.proofs = vec![Proof::LowerBound(0.2)];
         assert!((certificate.gap().unwrap() - 0.05).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! The model file: a header for people and programs, then plain arrays.
+//! The model file format: a JSON header, then arrays.
 //!
 //! ```text
 //! 8 bytes    "ERMINE" 0x1a '\n'                (a text editor or `type` stops at 0x1a; a CRLF translation breaks the last byte)
@@ -8,13 +8,12 @@
 //! ...        the sections, one after the other, each padded to 8 bytes
 //! 4 bytes    CRC-32 of everything before
 //! ```
-//! All numbers are little-endian. There is no code in a file and nothing in it is run.
+//! All numbers are little-endian. A file contains no code, and nothing in it is executed.
 //!
-//! **Reading what may be hostile.** The checksum catches accidents; after it, nothing is taken on trust: sections lie one after the other, so
-//! that what is allocated never exceeds the size of the file; JSON nesting is limited by its reader; each learner checks its
-//! arrays against each other before it uses them.
+//! **Untrusted files.** The checksum catches accidental damage; apart from that, nothing in a file is trusted. Sections are contiguous, so allocations never exceed the size of the file;
+//! the JSON reader limits nesting; each learner validates its arrays before it uses them.
 //!
-//! **Versions.** Until release 1.0 the format may change, and a file of another version is refused by name.
+//! **Versions.** Until release 1.0 the format may change; files of other versions are rejected with a clear message.
 
 use super::{Header, Model};
 use crate::atomic::write_atomically;
@@ -25,7 +24,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"ERMINE\x1a\n";
 
-/// The version of the format that this program writes and reads.
+/// The format version that this program reads and writes.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Magic, version, length of the header.
@@ -37,7 +36,7 @@ struct FileHeader {
     sections: Vec<SectionSpec>,
 }
 
-/// The bytes of a model file.
+/// Serializes a model file.
 pub(crate) fn to_bytes(header: &Header, sections: &Sections) -> Result<Vec<u8>> {
     let file_header = FileHeader { model: header.clone(), sections: sections.specs() };
     let json = serde_json::to_vec(&file_header).map_err(|e| Error::model_file(e.to_string()))?;
@@ -52,16 +51,16 @@ pub(crate) fn to_bytes(header: &Header, sections: &Sections) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// Header and sections of a model file, checked.
+/// Parses and checks a model file.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(Header, Sections)> {
     if !bytes.starts_with(MAGIC) {
-        return Err(Error::model_file("it doesn't start as an Ermine model file does"));
+        return Err(Error::model_file("it is not an Ermine model file"));
     }
-    let too_short = || Error::model_file("it is cut short");
+    let too_short = || Error::model_file("it is truncated");
     let version = bytes.get(8..12).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes).ok_or_else(too_short)?;
     if version != FORMAT_VERSION {
         return Err(Error::model_file(format!(
-            "it has format version {version}, and this program reads version {FORMAT_VERSION}; train the model again, or use the release that wrote it"
+            "it has format version {version}, but this program reads version {FORMAT_VERSION}; train the model again, or use the release that wrote it"
         )));
     }
     if bytes.len() < PREFIX + 4 {
@@ -69,7 +68,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(Header, Sections)> {
     }
     let (body, checksum) = bytes.split_at(bytes.len() - 4);
     if crc32fast::hash(body).to_le_bytes() != checksum {
-        return Err(Error::model_file("the checksum doesn't match: it is damaged or cut short"));
+        return Err(Error::model_file("the checksum doesn't match: it is damaged or truncated"));
     }
     let length = u64::from_le_bytes(body[12..PREFIX].try_into().unwrap_or_default());
     let end = usize::try_from(length).ok().and_then(|n| n.checked_add(PREFIX)).filter(|&end| end <= body.len());
@@ -86,10 +85,10 @@ impl Model {
         to_bytes(self.header(), &self.fitted_sections()?)
     }
 
-    /// The bytes of a model file that have been read back: what is written to a file can be loaded.
+    /// The bytes of a model file, after checking that they can be loaded.
     pub fn to_loadable_bytes(&self) -> Result<Vec<u8>> {
         let bytes = self.to_bytes()?;
-        // A learner of a program's own may be known only to the program that reads the file.
+        // A custom learner may be known only to the program that reads the file.
         if self.registry().find(&self.header().learner).is_err() {
             return Ok(bytes);
         }
@@ -98,12 +97,12 @@ impl Model {
         Ok(bytes)
     }
 
-    /// Saves the model. A file that is there already is replaced only by a whole new one that can be loaded.
+    /// Saves the model. An existing file is replaced atomically, and only by a model that can be loaded.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path.as_ref(), &self.to_loadable_bytes()?)
     }
 
-    /// The whole model as JSON, for people.
+    /// The model as JSON, for inspection.
     pub fn to_json(&self) -> Result<serde_json::Value> {
         let header = serde_json::to_value(self.header()).map_err(|e| Error::model_file(e.to_string()))?;
         Ok(serde_json::json!({ "model": header, "sections": self.fitted_sections()?.to_json() }))

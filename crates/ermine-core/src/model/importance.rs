@@ -1,6 +1,6 @@
-//! How much the splits of a sum of trees are about each column: how many they are, how many training rows they cover, how much they gain.
+//! Feature importances of a tree ensemble by split count, cover or gain.
 //!
-//! | by | adds up over the splits about a column |
+//! | kind | sum over the splits on a column |
 //! |---|---|
 //! | count | 1 |
 //! | cover | the weight of the training rows at the node (boosting: the sum of their curvatures) |
@@ -13,19 +13,19 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 
 choice! {
-    /// What makes a column important.
+    /// Kind of feature importance.
     pub enum ImportanceKind {
-        /// What its splits gain.
+        /// Total gain of the splits.
         Gain = "gain",
-        /// The training rows that its splits decide about.
+        /// Training rows covered by the splits.
         Cover = "cover",
-        /// How many splits are about it.
+        /// Number of splits.
         Count = "count",
     }
 }
 
 impl Model {
-    /// How important each column is to a sum of trees. Gains are shares that add up to 1; covers and counts are sums.
+    /// Feature importances of a tree ensemble. Gains are normalized to sum to 1; cover and count are totals.
     pub fn tree_importances(&self, kind: ImportanceKind) -> Result<Vec<f64>> {
         if kind == ImportanceKind::Gain {
             let found = self.attributes().into_iter().find(|attribute| attribute.name == "feature_importances");

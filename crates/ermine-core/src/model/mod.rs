@@ -1,16 +1,15 @@
-//! Fitted models: what every model can do, whatever learner made it.
+//! Fitted models.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`attribute`] | the numbers of a model that users look at, with their documentation |
-//! | [`certificate`] | what was minimised and what is proven about it |
-//! | [`ensemble`] | what models made of many parts can tell: stages, leaves, quantiles, trees |
-//! | [`prediction`] | what a model says about rows |
-//! | [`predictor`] | a handle for predicting one row, again and again |
+//! | [`attribute`] | public attributes of models, with their documentation |
+//! | [`certificate`] | what was minimized and what is proven about it |
+//! | [`ensemble`] | ensembles: stages, leaves, quantiles, trees |
+//! | [`prediction`] | predictions |
+//! | [`predictor`] | fast prediction of single rows |
 //! | [`mod@file`] | the model file |
 //!
-//! A [`Model`] is a [`Header`] (learner, parameters, schema, certificate), which is the same for all, and a [`Fitted`] part, which each
-//! learner brings along.
+//! A [`Model`] is a [`Header`] (learner, parameters, schema, certificate), which is the same for all models, and a [`Fitted`] part, which depends on the learner.
 
 pub mod attribute;
 pub mod certificate;
@@ -43,7 +42,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What every model carries, whatever learner made it.
+/// The common part of all models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The name of the learner in the registry.
@@ -52,124 +51,122 @@ pub struct Header {
     pub params: BTreeMap<String, Value>,
     /// The seed it was trained with.
     pub seed: u64,
-    /// How many rows it was trained on.
+    /// Number of training rows.
     pub n_rows: usize,
-    /// What it expects and predicts.
+    /// The expected columns and the target.
     pub schema: Schema,
-    /// What was minimised and what is proven about it.
+    /// What was minimized and what is proven about it.
     pub certificate: Certificate,
-    /// What a program wants to find again when it reads its model back (Python: the type of the labels), under the
-    /// name of the program. Learning and predicting don't look at it.
+    /// Application data, by the name of the application (Python: the type of the labels). Not used in training or prediction.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, serde_json::Value>,
 }
 
-/// The part of a model that its learner brings along.
+/// The part of a model that depends on the learner.
 pub trait Fitted: Any + Send + Sync {
-    /// What the numbers of [`predict`](Self::predict) are.
+    /// The meaning of the predicted values.
     fn output(&self) -> Output;
 
-    /// The numbers for each row, row by row: [`Output::width`] of them each. The features are in the form of the schema.
+    /// Predicted values, row by row, [`Output::width`] per row. The features are in the form of the schema.
     fn predict(&self, features: &Features) -> Result<Vec<f64>>;
 
-    /// Whether what it says about a row depends on the other rows of its query. Then [`predict`](Self::predict) takes all rows as one query.
+    /// Whether the prediction for a row depends on the other rows of its query. If so, [`predict`](Self::predict) treats all rows as one query.
     fn is_relative(&self) -> bool {
         false
     }
 
-    /// The numbers for each row, given the number of the query that it belongs to.
+    /// Predicted values, given the query of each row.
     fn predict_queries(&self, features: &Features, _queries: &[u32]) -> Result<Vec<f64>> {
         self.predict(features)
     }
 
-    /// The numbers that probabilities are made of (log odds, or one score for each class), and how many there are for each row, where the
-    /// model has such.
+    /// Raw scores before the link (log odds, or one score per class), and their number per row, if the model has them.
     fn margins(&self, _features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
         Ok(None)
     }
 
-    /// Whether categories are read by their text, so that new ones stay as they are and don't count as missing.
+    /// Whether categories are used by their text, so that new categories are not treated as missing.
     fn reads_text(&self) -> bool {
         false
     }
 
-    /// The numbers that predictions are computed from, all of which must be finite; [`fit`](crate::learner::fit()) refuses a model in which they are not.
+    /// The parameters of the model, which must be finite; [`fit`](crate::learner::fit()) rejects other models.
     fn parameters(&self) -> Vec<&[f64]> {
         Vec::new()
     }
 
-    /// Writes everything that [`predict`](Self::predict) needs.
+    /// Saves everything that [`predict`](Self::predict) needs.
     fn save(&self, sections: &mut Sections) -> Result<()>;
 
-    /// The model for people, as text.
+    /// A description of the model as text.
     fn text(&self, schema: &Schema) -> String;
 
-    /// The model for people, as an SVG picture, where there is one.
+    /// A drawing of the model as SVG, if there is one.
     fn svg(&self, _schema: &Schema) -> Option<String> {
         None
     }
 
-    /// The model for people, as a page of HTML, where there is one.
+    /// A drawing of the model as an HTML page, if there is one.
     fn html(&self, _schema: &Schema) -> Option<String> {
         None
     }
 
-    /// The model in the language of Graphviz, where it is a graph.
+    /// The model in Graphviz DOT format, if it is a graph.
     fn dot(&self, _schema: &Schema) -> Option<String> {
         None
     }
 
-    /// The model as if-then rules, where it can be said in rules.
+    /// The model as if-then rules, if it has that form.
     fn rules(&self, _schema: &Schema) -> Option<String> {
         None
     }
 
-    /// The path of cost-complexity pruning: from which alpha on, what the leaves' impurities add up to, and how many leaves there are. `None` where nothing is pruned.
+    /// The cost-complexity pruning path: alphas, total leaf impurities and numbers of leaves. `None` if the model has none.
     fn pruning_path(&self) -> Option<Vec<(f64, f64, usize)>> {
         None
     }
 
-    /// Why a row gets its prediction, where the model can say it.
+    /// Explains the prediction of a row, if the model supports it.
     fn reasons(&self, _schema: &Schema, _features: &Features, _row: usize) -> Option<String> {
         None
     }
 
-    /// The stages that it is made of, where it is made in stages.
+    /// Staged predictions, if the model is trained in stages.
     fn staged(&self) -> Option<&dyn Staged> {
         None
     }
 
-    /// How many models it is made of; 0 where it isn't made of models.
+    /// Number of member models; 0 if the model is not an ensemble.
     fn n_parts(&self) -> usize {
         0
     }
 
-    /// One of the models that it is made of, as in a file of its own. Parameters that are not named have their defaults.
+    /// A member model, as in its own file. Parameters that are not given have their defaults.
     fn part(&self, _part: usize, header: &Header) -> Result<(Header, Sections)> {
         Err(Error::Unsupported { learner: header.learner.clone(), need: "being made of other models".into() })
     }
 
-    /// It as a sum of trees, where it is one.
+    /// The model as a sum of trees, if it is one.
     fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
         None
     }
 
-    /// Quantiles of the target for each row, one for each level, where it keeps what they follow from.
+    /// Quantiles of the target for each row, one per level, if the model supports them.
     fn quantiles(&self, _features: &Features, _levels: &[f64]) -> Option<Result<Vec<f64>>> {
         None
     }
 
-    /// The levels of the quantiles that it was trained for; none where it was trained for something else.
+    /// The quantile levels that the model was trained for; empty for other models.
     fn quantile_levels(&self) -> &[f64] {
         &[]
     }
 
-    /// The logarithm of the density of the features at each row, where the model is one of densities.
+    /// The log density of the features of each row, for density models.
     fn log_density(&self, _features: &Features) -> Option<Vec<f64>> {
         None
     }
 
-    /// The numbers in it that users look at: coefficients, importances, how many iterations it took.
+    /// Public attributes: coefficients, importances, number of iterations.
     fn attributes(&self, _schema: &Schema) -> Vec<Attribute> {
         Vec::new()
     }
@@ -184,34 +181,33 @@ pub struct Model {
 }
 
 impl Model {
-    /// Puts a model together. The registry and the shared `fit` do this.
+    /// Creates a model; used by the registry and by `fit`.
     #[doc(hidden)]
     pub fn new(header: Header, fitted: Box<dyn Fitted>, registry: Registry) -> Model {
         Model { header, fitted: fitted.into(), registry }
     }
 
-    /// The learners that were known when it was trained or read.
+    /// The learners that were available when the model was trained or loaded.
     #[doc(hidden)]
     pub fn registry(&self) -> Registry {
         self.registry
     }
 
-    /// The learner's own part of the model.
+    /// The fitted part.
     #[doc(hidden)]
     pub fn into_fitted(self) -> Arc<dyn Fitted> {
         self.fitted
     }
 
-    /// Header and fitted part, for learners whose models take in more rows. An error while a [`Predictor`] shares the fitted part.
+    /// Header and fitted part, for models that can be updated. An error while a [`Predictor`] shares the fitted part.
     #[doc(hidden)]
     pub fn parts_mut(&mut self) -> Result<(&mut Header, &mut dyn Fitted)> {
-        let shared =
-            || Error::data("the model cannot be changed while a predictor of it is in use; drop the predictor first");
+        let shared = || Error::data("the model cannot be changed while a predictor uses it; drop the predictor first");
         let fitted = Arc::get_mut(&mut self.fitted).ok_or_else(shared)?;
         Ok((&mut self.header, fitted))
     }
 
-    /// The learner's own part of the model, whatever it is.
+    /// The fitted part.
     #[doc(hidden)]
     pub fn own(&self) -> &dyn Fitted {
         &*self.fitted
@@ -222,60 +218,59 @@ impl Model {
         &self.header
     }
 
-    /// Leaves a note in the header for the program of that name.
+    /// Stores application data in the header.
     pub fn set_note(&mut self, program: &str, note: serde_json::Value) {
         self.header.notes.insert(program.to_string(), note);
     }
 
-    /// What the numbers that it predicts mean.
+    /// The meaning of the predicted values.
     pub fn output(&self) -> Output {
         self.fitted.output()
     }
 
-    /// The numbers in it that users look at.
+    /// Public attributes.
     pub fn attributes(&self) -> Vec<Attribute> {
         self.fitted.attributes(&self.header.schema)
     }
 
-    /// What it expects and predicts.
+    /// The expected columns and the target.
     pub fn schema(&self) -> &Schema {
         &self.header.schema
     }
 
-    /// What was minimised and what is proven about it.
+    /// What was minimized and what is proven about it.
     pub fn certificate(&self) -> &Certificate {
         &self.header.certificate
     }
 
-    /// The learner's own part of the model, if it is a `T`.
+    /// The fitted part, if it has type `T`.
     pub fn fitted<T: Fitted>(&self) -> Option<&T> {
         (self.fitted.as_ref() as &dyn Any).downcast_ref()
     }
 
-    /// Whether what it says about a row depends on the other rows of its query.
+    /// Whether the prediction for a row depends on the other rows of its query.
     pub fn is_relative(&self) -> bool {
         self.fitted.is_relative()
     }
 
-    /// Predicts for each row of a table. Columns are found by name; a category that training didn't have is treated as missing. A model to which the other rows of a
-    /// query matter needs the column that names the query, if it was trained with one.
+    /// Predicts all rows of a table. Columns are found by name; unknown categories are treated as missing. A model that compares the rows of a query needs the query group column that it was
+    /// trained with.
     pub fn predict(&self, table: &Table) -> Result<Prediction> {
         let queries = if self.is_relative() { self.header.schema.queries_of(table)? } else { None };
         self.predict_features(&self.header.schema.features_of(table)?, queries.as_deref())
     }
 
-    /// Predicts for each row of columns that stand in the order of the schema, whatever they are called. `queries` says which query each row belongs to; all
-    /// are one where it is `None`.
+    /// Predicts all rows of columns in the order of the schema, whatever their names. `queries` is the query of each row; all rows are one query if it is `None`.
     pub fn predict_columns(&self, columns: Vec<Column>, queries: Option<&[u32]>) -> Result<Prediction> {
         self.predict_features(&self.header.schema.features_in_order(columns)?, queries)
     }
 
-    /// The margins of each row of columns that stand in the order of the schema: what probabilities are made of, where the model has such.
+    /// Raw scores of columns in the order of the schema, if the model has them.
     pub fn margins_columns(&self, columns: Vec<Column>) -> Result<Option<(Vec<f64>, usize)>> {
         self.fitted.margins(&self.header.schema.features_in_order(columns)?)
     }
 
-    /// Predicts for each row of a data set, whose target is not looked at.
+    /// Predicts all rows of a data set; its target is ignored.
     pub fn predict_data(&self, data: &Dataset) -> Result<Prediction> {
         if let Some(name) = self.header.schema.group.as_ref().filter(|_| self.is_relative() && data.group().is_none()) {
             return Err(Error::data(format!(
@@ -302,18 +297,18 @@ impl Model {
         Ok(Prediction::new(output, values, &self.header.schema))
     }
 
-    /// The model for people, as text: what it was trained on, how, and what it is.
+    /// A description of the model as text: training data, parameters, structure.
     pub fn text(&self) -> String {
         self.fitted.text(&self.header.schema)
     }
 
-    /// The model for people, as an SVG picture, where there is one.
+    /// A drawing of the model as SVG, if there is one.
     pub fn svg(&self) -> Option<String> {
         let schema = &self.header.schema;
         self.fitted.svg(schema).or_else(|| picture::of_attributes(&self.attributes(), schema))
     }
 
-    /// The model for people, as a page of HTML, where there is one: at least its picture, where it has one.
+    /// A drawing of the model as an HTML page, if there is one.
     pub fn html(&self) -> Option<String> {
         let schema = &self.header.schema;
         let page = |svg: String| {
@@ -322,25 +317,25 @@ impl Model {
         self.fitted.html(schema).or_else(|| self.svg().map(page))
     }
 
-    /// The model in the language of Graphviz, where it is a graph.
+    /// The model in Graphviz DOT format, if it is a graph.
     pub fn dot(&self) -> Option<String> {
         self.fitted.dot(&self.header.schema)
     }
 
-    /// The model as if-then rules, where it can be said in rules.
+    /// The model as if-then rules, if it has that form.
     pub fn rules(&self) -> Option<String> {
         self.fitted.rules(&self.header.schema)
     }
 
-    /// The path of cost-complexity pruning of a tree, from the tree as it is to its root: from which alpha on, what the leaves' impurities add up to, and how many leaves there are.
+    /// The cost-complexity pruning path of a tree, from the full tree to its root: alphas, total leaf impurities and numbers of leaves.
     pub fn pruning_path(&self) -> Option<Vec<(f64, f64, usize)>> {
         self.fitted.pruning_path()
     }
 
-    /// Why a row of a table gets its prediction, where the model can say it.
+    /// Explains the prediction of a row of a table, if the model supports it.
     pub fn reasons(&self, table: &Table, row: usize) -> Result<Option<String>> {
         if row >= table.n_rows() {
-            return Err(Error::data(format!("row {row} was asked for, but there are {} rows", table.n_rows())));
+            return Err(Error::data(format!("row {row} is out of range (there are {} rows)", table.n_rows())));
         }
         Ok(self.fitted.reasons(&self.header.schema, &self.header.schema.features_of(table)?, row))
     }
@@ -349,12 +344,12 @@ impl Model {
     pub fn reasons_of_columns(&self, columns: Vec<Column>, row: usize) -> Result<Option<String>> {
         let features = self.header.schema.features_in_order(columns)?;
         if row >= features.n_rows() {
-            return Err(Error::data(format!("row {row} was asked for, but there are {} rows", features.n_rows())));
+            return Err(Error::data(format!("row {row} is out of range (there are {} rows)", features.n_rows())));
         }
         Ok(self.fitted.reasons(&self.header.schema, &features, row))
     }
 
-    /// The learner's own part of the model as the sections of a model file.
+    /// The fitted part as the sections of a model file.
     #[doc(hidden)]
     pub fn fitted_sections(&self) -> Result<Sections> {
         let mut sections = Sections::default();

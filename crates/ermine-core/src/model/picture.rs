@@ -1,10 +1,10 @@
-//! The picture of a model whose learner draws none: feature importances, and the loss after each round.
+//! The default drawing of a model: feature importances, and the loss after each round.
 
 use super::Attribute;
 use crate::chart::plot::{CurveBelow, bar_panels};
 use crate::matrix::Schema;
 
-/// A picture of what is published about a model; `None` where nothing can be drawn.
+/// Draws the public attributes of a model; `None` if there is nothing to draw.
 pub(super) fn of_attributes(attributes: &[Attribute], schema: &Schema) -> Option<String> {
     let values = |name: &str| attributes.iter().find(|a| a.name == name).map_or(&[][..], |a| &a.values);
     let importances = values("feature_importances");

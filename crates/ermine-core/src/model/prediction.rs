@@ -1,25 +1,25 @@
-//! What a model says about rows.
+//! Predictions.
 
 use crate::matrix::{Schema, Task};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What a model's numbers mean.
+/// The meaning of predicted values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
-    /// A probability for each class, adding up to 1; or for each label by itself.
+    /// A probability per class, summing to 1; or per label.
     Probabilities,
-    /// A score for each class, of which the highest wins; or for each label, which the row has where it is positive.
+    /// A score per class, of which the highest wins; or per label, which is predicted if its score is positive.
     Scores,
-    /// One signed score: the second of two classes where it is positive.
+    /// A signed score: positive for the second of two classes.
     Margin,
-    /// The predicted numbers (or ranking score) themselves.
+    /// Predicted numbers, or ranking scores.
     Values,
 }
 
 impl Output {
-    /// How many numbers there are for each row.
+    /// Number of values per row.
     pub fn width(self, schema: &Schema) -> usize {
         match self {
             Output::Probabilities | Output::Scores => schema.classes.len(),
@@ -40,13 +40,13 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Predictions from the numbers of all rows.
+    /// Predictions from the values of all rows.
     pub fn new(output: Output, values: Vec<f64>, schema: &Schema) -> Self {
         let classes = schema.classes.iter().cloned().collect();
         Prediction { output, width: output.width(schema), values, task: schema.task, classes }
     }
 
-    /// The rows of several predictions of one kind, one after the other; `None` where they are not of one kind.
+    /// Concatenates predictions of one kind; `None` if they differ.
     pub fn stacked(parts: &[&Prediction]) -> Option<Prediction> {
         let first = *parts.first()?;
         let alike = |p: &&&Prediction| {
@@ -56,7 +56,7 @@ impl Prediction {
         (parts.iter().filter(alike).count() == parts.len()).then(|| Prediction { values: values(), ..first.clone() })
     }
 
-    /// The same with more classes behind its own, which it never predicts: they have probability 0, or the lowest score.
+    /// Adds classes that are never predicted, with probability 0 or the lowest score.
     pub fn with_more_classes(self, classes: &Arc<[String]>) -> Prediction {
         let n_more = classes.len().saturating_sub(self.classes.len());
         if n_more == 0 || self.task != Task::Classification {
@@ -77,42 +77,42 @@ impl Prediction {
         self.values.len() / self.width.max(1)
     }
 
-    /// What the numbers mean.
+    /// The meaning of the values.
     pub fn output(&self) -> Output {
         self.output
     }
 
-    /// What was learned.
+    /// The task.
     pub fn task(&self) -> Task {
         self.task
     }
 
-    /// All numbers, row by row.
+    /// All values, row by row.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// How many numbers for each row.
+    /// Number of values per row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The numbers of a row.
+    /// The values of a row.
     pub fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.width..(row + 1) * self.width]
     }
 
-    /// The names of the classes; none where numbers are predicted.
+    /// Class names; empty for regression.
     pub fn classes(&self) -> &Arc<[String]> {
         &self.classes
     }
 
-    /// The probabilities of the classes of a row, where the model gives them.
+    /// The class probabilities of a row, if the model predicts them.
     pub fn probabilities(&self, row: usize) -> Option<&[f64]> {
         (self.output == Output::Probabilities).then(|| self.row(row))
     }
 
-    /// The predicted class of a row: the one with the highest number, the first of several.
+    /// The predicted class of a row: the one with the highest value; the first if tied.
     pub fn class(&self, row: usize) -> usize {
         let numbers = self.row(row);
         if self.output == Output::Margin {
@@ -126,14 +126,14 @@ impl Prediction {
         self.row(row)[label] > if self.output == Output::Probabilities { 0.5 } else { 0.0 }
     }
 
-    /// The names of the labels that a row is predicted to have; `None` where it is not labels that are predicted.
+    /// The names of the predicted labels of a row; `None` unless the task is multilabel.
     pub fn labels(&self, row: usize) -> Option<Vec<&str>> {
         let has = |&label: &usize| self.has(row, label);
         (self.task == Task::Multilabel)
             .then(|| (0..self.classes.len()).filter(has).map(|label| self.classes[label].as_str()).collect())
     }
 
-    /// The name of the predicted class of a row; `None` where numbers are predicted.
+    /// The name of the predicted class of a row; `None` for regression.
     pub fn label(&self, row: usize) -> Option<&str> {
         (self.task == Task::Classification).then(|| self.classes[self.class(row)].as_str())
     }

@@ -1,8 +1,8 @@
-//! A handle for predicting one row at a time.
+//! Fast prediction of single rows.
 //!
-//! A service that answers one request after the other spends more time around a prediction than on it. A [`Predictor`] does that work once. For sums of trees, the
-//! trees are laid out for single rows ([`RowScorer`]), and a call allocates nothing, takes no lock and looks nothing up. For all other models, a call builds
-//! a table of one row. Either way the result has the same bits as that of [`Model::predict`].
+//! A service that predicts one row per request spends more time on overhead than on the prediction. A [`Predictor`] does this work once. For tree ensembles, the trees are laid out for
+//! single rows ([`RowScorer`]), and a call does not allocate, lock or look anything up. For other models, a call builds a table of one row. The result has the same bits as that of
+//! [`Model::predict`].
 
 use super::{Fitted, Link, Model, RowScorer};
 use crate::error::{Error, Result};
@@ -20,13 +20,13 @@ pub struct Predictor {
     engine: Engine,
     n_features: usize,
     width: usize,
-    /// Nominal columns, with the number of their categories.
+    /// Nominal columns and their numbers of categories.
     categories: Vec<(usize, f64)>,
 }
 
 #[derive(Clone)]
 enum Engine {
-    /// A sum of trees, laid out for single rows.
+    /// A tree ensemble, laid out for single rows.
     Trees { scorer: Arc<dyn RowScorer>, link: Link },
     /// Any other model.
     OneRowTable { fitted: Arc<dyn Fitted>, columns: Arc<[ColumnForm]> },
@@ -50,22 +50,22 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// Scores on the stack.
+/// Scores that fit on the stack.
 const FEW: usize = 32;
 
 impl Predictor {
-    /// Number of values in a row.
+    /// Number of values per row.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
 
-    /// Number of values predicted for a row: one for each class, label or target, or one margin.
+    /// Number of values predicted per row: one per class, label or target, or one margin.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Predicts for a row and writes the [`width`](Self::width) results to `out`. A value that is not a code of its column (-1, a number that is too high, a fraction) is
-    /// an unknown category, which counts as missing, as in [`Model::predict`].
+    /// Predicts a row and writes [`width`](Self::width) values to `out`. A value that is not a category code of its column is an unknown category, which is treated as missing, as in
+    /// [`Model::predict`].
     pub fn predict(&self, row: &[f64], out: &mut [f64]) -> Result<()> {
         if row.len() != self.n_features || out.len() != self.width {
             return Err(Error::data(format!(
@@ -132,13 +132,13 @@ impl ColumnForm {
     }
 }
 
-/// Whether a number is the code of one of so many categories.
+/// Whether a number is a valid category code.
 fn is_code(x: f64, n_levels: f64) -> bool {
     (0.0..n_levels).contains(&x) && x.fract() == 0.0
 }
 
 impl Model {
-    /// A handle for predicting one row at a time, for every model whose prediction depends only on the row itself.
+    /// A handle for predicting single rows.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the prediction for a row depends on the other rows of its query ([`is_relative`](Model::is_relative)), or if the model reads text, which a row of
@@ -166,7 +166,7 @@ impl Model {
         Ok(self.predictor_of(Engine::OneRowTable { fitted: self.fitted.clone(), columns }, width))
     }
 
-    /// The same, only for models that are sums of trees.
+    /// The same, only for tree ensembles.
     #[doc(hidden)]
     pub fn tree_predictor(&self) -> Result<Predictor> {
         let ensemble = self.tree_ensemble()?;

@@ -1,7 +1,7 @@
-//! The reasons for one prediction in words.
+//! Explanations of single predictions in words.
 //!
-//! A single tree says its questions one after the other, a linear model its terms. A sum of trees says which columns move its score most, by their SHAP values: they add up from the score that is expected when nothing
-//! is known of a row to the score of the row.
+//! A single tree prints its path, a linear model its terms. A tree ensemble prints the columns with the largest SHAP values, which sum to the difference between the row's score and the
+//! expected score.
 
 use crate::chart::text::number;
 use crate::error::{Error, Result};
@@ -9,11 +9,11 @@ use crate::matrix::{Features, Task};
 use crate::model::{Link, Model, ShapValues};
 use crate::table::{Column, Table};
 
-/// Columns that are named.
+/// Maximum number of columns.
 const SHOWN: usize = 10;
 
 impl Model {
-    /// Why a row of a table gets its prediction, in words; `None` where the model can't say it.
+    /// Explains the prediction of a row of a table; `None` if the model does not support it.
     pub fn why(&self, table: &Table, row: usize) -> Result<Option<String>> {
         self.why_of(&self.schema().features_of(table)?, row)
     }
@@ -26,7 +26,7 @@ impl Model {
     fn why_of(&self, features: &Features, row: usize) -> Result<Option<String>> {
         let n = features.n_rows();
         if row >= n {
-            return Err(Error::data(format!("row {row} was asked for, but there are {n} rows")));
+            return Err(Error::data(format!("row {row} is out of range (there are {n} rows)")));
         }
         if let Some(reasons) = self.own().reasons(self.schema(), features, row) {
             return Ok(Some(reasons));
@@ -37,7 +37,7 @@ impl Model {
         self.in_shares(&features.select(&[row as u32])?).map(Some)
     }
 
-    /// Of several quantiles of the only row, the one in the middle: the one that is predicted.
+    /// The index of the predicted (middle) quantile.
     fn middle(&self, shap: &ShapValues) -> usize {
         let score = |output: usize| {
             shap.expected[output] + (0..shap.n_columns).map(|column| shap.get(0, column)[output]).sum::<f64>()
@@ -47,13 +47,13 @@ impl Model {
         order[shap.n_outputs / 2]
     }
 
-    /// The shares of the columns in the score of the only row.
+    /// The contributions of the columns to the score of the row.
     fn in_shares(&self, row: &Features) -> Result<String> {
         let (trees, schema) = (self.tree_ensemble()?, self.schema());
         let shap = trees.shap_values(row);
         let prediction =
             self.predict_columns(row.columns().iter().map(|c| c.with_numbers(c.numbers(row.rows()))).collect(), None)?;
-        // Of classes, the one that is predicted; where two classes have one score, it is that of the second.
+        // The predicted class; with a single score for two classes, it belongs to the second.
         let class = if schema.task == Task::Classification { prediction.class(0) } else { 0 };
         let output = match trees.link() {
             Link::Quantiles => self.middle(&shap),

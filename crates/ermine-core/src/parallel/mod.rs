@@ -1,8 +1,7 @@
-//! Work on all threads of the current pool, divided by index.
+//! Parallel loops over indices on the current thread pool.
 //!
-//! Results stand in the order of the indices, so they don't depend on the number of threads; errors too: the first in
-//! that order is returned. The work is passed on as a trait object, so that the machinery of the thread pool is compiled
-//! once, and not for every loop of the program as with parallel iterators (which were a third of the code of some crates).
+//! Results are in index order, so they don't depend on the number of threads; of several errors, the first in this order is returned. The work is a trait object, so the thread pool code is
+//! compiled once instead of for every loop, as with parallel iterators (which were a third of the code of some crates).
 
 mod pool;
 
@@ -11,13 +10,13 @@ pub use pool::run;
 use crate::error::Result;
 use std::sync::{Mutex, PoisonError};
 
-/// The number of threads that can run at the same time: the cores that the process may use (its affinity), or fewer where a CPU quota of its control group (`cpu.max`, or
-/// `cpu.cfs_quota_us` of version 1) allows less. Every default number of threads comes from here. At least 1.
+/// Number of available threads: the cores that the process may use (its affinity), or fewer if a CPU quota of its control group (`cpu.max`, or `cpu.cfs_quota_us` in version 1) is lower.
+/// At least 1. Every default number of threads is this one.
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Pieces that the indices are cut into for each thread: enough for threads that are held up to leave work to others.
+/// Tasks per thread, so that delayed threads can leave work to others.
 const PIECES_PER_THREAD: usize = 64;
 
 /// Calls `work` with every index below `n`.
@@ -26,7 +25,7 @@ pub fn for_each(n: usize, work: impl Fn(usize) + Sync) {
         let grain = n.div_ceil(PIECES_PER_THREAD * rayon::current_num_threads()).max(1);
         divide(0, n, grain, &work);
     };
-    // Where no thread can be started, one thread is enough.
+    // If no thread can be started, run on the calling thread.
     if run(None, share).is_err() {
         (0..n).for_each(work);
     }
@@ -41,12 +40,12 @@ fn divide(start: usize, end: usize, grain: usize, work: &(dyn Fn(usize) + Sync))
     }
 }
 
-/// Whether there is nothing to divide: solvers loop over short lists very often.
+/// Whether there is nothing to divide, which is common in solvers.
 fn is_alone(n: usize) -> bool {
     n <= 1 || (rayon::current_thread_index().is_some() && rayon::current_num_threads() == 1)
 }
 
-/// What `work` returns for every index below `n`.
+/// The results of `work` for every index below `n`.
 pub fn map<R: Send>(n: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if is_alone(n) {
         return (0..n).map(work).collect();
@@ -59,17 +58,17 @@ pub fn map<R: Send>(n: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// What `work` returns for every item.
+/// The results of `work` for every item.
 pub fn map_items<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     map(items.len(), |i| work(&items[i]))
 }
 
-/// What `work` returns for every index below `n`, or its first error.
+/// The results of `work` for every index below `n`, or the first error.
 pub fn try_map<R: Send>(n: usize, work: impl Fn(usize) -> Result<R> + Sync) -> Result<Vec<R>> {
     map(n, work).into_iter().collect()
 }
 
-/// What `work` returns for every item, which it takes: iterators of disjoint mutable parts go in here.
+/// The results of `work` for every item, passed by value; for iterators of disjoint mutable parts.
 pub fn consume<T: Send, R: Send>(items: impl IntoIterator<Item = T>, work: impl Fn(usize, T) -> R + Sync) -> Vec<R> {
     let items: Vec<T> = items.into_iter().collect();
     if is_alone(items.len()) {
@@ -83,7 +82,7 @@ pub fn consume<T: Send, R: Send>(items: impl IntoIterator<Item = T>, work: impl 
     results.into_iter().flatten().collect()
 }
 
-/// Calls `work` with the number of every chunk of `size` values (the last may be shorter), and the chunk.
+/// Calls `work` with every chunk of `size` values (the last may be shorter) and its index.
 pub fn for_each_chunk<T: Send>(values: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     if is_alone(values.len().div_ceil(size.max(1))) {
         return values.chunks_mut(size).enumerate().for_each(|(i, chunk)| work(i, chunk));
@@ -92,24 +91,24 @@ pub fn for_each_chunk<T: Send>(values: &mut [T], size: usize, work: impl Fn(usiz
     for_each(chunks.len(), |i| work(i, &mut chunks[i].lock().unwrap_or_else(PoisonError::into_inner)));
 }
 
-/// Rows that are worked on together where the work on each is small.
+/// Rows per task if the work per row is small.
 const ROWS: usize = 256;
 
-/// A small value for every index below `n`.
+/// A small value per index below `n`.
 pub fn map_rows<T: Clone + Default + Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut out = vec![T::default(); n];
     for_each_row(&mut out, 1, |i, out| out[0] = work(i));
     out
 }
 
-/// Calls `work` with the number of every row of `width` values, and the row.
+/// Calls `work` with every row of `width` values and its index.
 pub fn for_each_row<T: Send>(values: &mut [T], width: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     for_each_chunk(values, ROWS * width, |chunk, values| {
         values.chunks_mut(width).enumerate().for_each(|(i, row)| work(chunk * ROWS + i, row));
     });
 }
 
-/// The same for work that may fail; the error of the first chunk of rows that failed is returned.
+/// The same for fallible work; returns the error of the first failing chunk.
 pub fn try_for_each_row<T: Send>(
     values: &mut [T],
     width: usize,
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_index_is_worked_on_once_and_in_its_place() {
+    fn every_index_is_visited_once_in_order() {
         with_threads(|| {
             for n in [0, 1, 2, 3, 17, 1000] {
                 assert_eq!(map(n, |i| i * i), (0..n).map(|i| i * i).collect::<Vec<_>>());
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_those_of_the_slice() {
+    fn chunks_cover_the_slice() {
         with_threads(|| {
             for (n, size) in [(0, 3), (1, 3), (9, 3), (100, 7)] {
                 let mut values = vec![0; n];

@@ -1,8 +1,7 @@
 //! Thread pools that survive a fork.
 //!
-//! A process that was forked off (as Python's `multiprocessing` does) inherits the pools of its parent but not their threads, and
-//! would wait for them forever. So pools are kept by process id, and work that starts outside a pool gets the default one from
-//! here: Rayon's global pool can't be replaced after a fork.
+//! A forked process (Python's `multiprocessing`) inherits the pools of its parent but not their threads, and would wait for them forever. So pools are kept by process id, and work that
+//! starts outside a pool uses the default pool here; Rayon's global pool can't be replaced after a fork.
 
 use super::available_threads;
 use crate::error::{Error, Result};
@@ -10,7 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Runs `work` on a pool of `threads` threads; `None` for the pool of the caller or, outside any, the default one.
+/// Runs `work` on a pool of `threads` threads; `None` for the current pool or, outside any pool, the default one.
 pub fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
     match threads {
         None if rayon::current_thread_index().is_some() => Ok(work()),
@@ -25,13 +24,13 @@ pub fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> 
     }
 }
 
-/// Pools of one thread, each lent to one caller at a time: callers on several threads of their own, who ask for one thread each, don't wait for each other.
+/// Single-thread pools, each used by one caller at a time, so that concurrent callers don't wait for each other.
 struct SingleThreadPools(Mutex<Vec<(u32, ThreadPool)>>);
 
 static SINGLE_THREAD_POOLS: SingleThreadPools = SingleThreadPools(Mutex::new(Vec::new()));
 
 impl SingleThreadPools {
-    /// A free pool of this process, or a new one.
+    /// An unused pool of this process, or a new one.
     fn take(&self) -> Result<ThreadPool> {
         let mut pools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match pools.iter().position(|(process, _)| *process == std::process::id()) {
@@ -45,7 +44,7 @@ impl SingleThreadPools {
     }
 }
 
-/// A pool of `n` threads, made once for each process: starting threads costs more than many a small fit.
+/// A pool of `n` threads, created once per process, since starting threads costs more than a small fit.
 fn pool(n: usize) -> Result<Arc<ThreadPool>> {
     static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,7 +56,7 @@ fn pool(n: usize) -> Result<Arc<ThreadPool>> {
 }
 
 fn new_pool(n: usize) -> Result<ThreadPool> {
-    /// More threads than any machine of today has cores are a mistake, and would exhaust the system.
+    /// Maximum number of threads; more would exhaust the system.
     const MOST: usize = 1024;
     let refuse = |allowed: String| {
         let (owner, name, value) = ("fit".to_string(), "threads".to_string(), n.to_string());

@@ -1,9 +1,8 @@
-//! The exponential function and what losses make of it, the same bits on every machine: the only ones that models are trained and predict with.
+//! The exponential function and related functions, with the same bits on every machine.
 //!
-//! **Idea.** exp(x) = 2^k exp(r) with k = round(x / ln 2) and |r| <= ln(2) / 2, where a Taylor polynomial has a remainder below half a unit in the last place. ln 2 is taken in
-//! two parts, so that r loses nothing. The system's library is not called, because its results differ from machine to machine and its loops can't be vectorized.
-//! The functions are inlined, with fused multiply-add throughout: call them in functions that are compiled for each instruction set ([`versions!`](crate::versions)),
-//! because without hardware support for it a fused operation is a slow call.
+//! **Idea.** exp(x) = 2^k exp(r) with k = round(x / ln 2) and |r| <= ln(2) / 2, where a Taylor polynomial has a remainder below half a unit in the last place. ln 2 is split into two parts, so
+//! that r is accurate. The system's library is not used, because its results differ between machines and its loops can't be vectorized. The functions are inlined and use fused
+//! multiply-add: call them from functions that are compiled per instruction set ([`versions!`](crate::versions)), because without hardware support a fused operation is a slow call.
 
 /// `e^x`. Zero below -708.4 (no denormals), infinity above 709.7, NaN for NaN.
 #[inline(always)]

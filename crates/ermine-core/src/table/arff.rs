@@ -1,33 +1,33 @@
 //! ARFF files, as Weka writes them: `@attribute` lines with names and types, and rows after `@data`, dense (`1,red,?`) or sparse (`{0 1, 3 red}`).
 //!
-//! Attributes of numbers are numeric, those of strings nominal, dates are dates. A list of categories is nominal unless all of them are numbers, which are inferred as in a CSV file. What a
-//! sparse row doesn't name is 0, or the first category of its list.
+//! Numeric attributes are numeric, strings nominal, dates are dates. A list of categories is nominal, unless all of them are numbers, which are inferred as in a CSV file. Values that a
+//! sparse row doesn't list are 0, or the first category.
 
 use super::coded_strings::CodedStrings;
 use super::infer::{MissingMarkers, text_column};
 use super::read::{ColumnType, ReadNote, ReadOptions, check_types, fault};
-use super::source::Source;
+use super::source::ByteSource;
 use super::{MAX_ROWS, Table};
 use crate::error::Result;
 use std::path::Path;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path, options: &ReadOptions, notes: &mut Vec<ReadNote>) -> Result<Table> {
-    read_text(&Source::text_file(path, options.encoding)?.all()?, options, notes)
+    read_text(&ByteSource::text_file(path, options.encoding)?.all()?, options, notes)
 }
 
-/// A column of the header.
-struct Attribute {
+/// An attribute of the header.
+struct ArffAttribute {
     name: String,
     wanted: Option<ColumnType>,
-    /// What a sparse row has that doesn't name it.
+    /// The value in sparse rows that don't list the attribute.
     zero: String,
     cells: CodedStrings,
 }
 
 fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> Result<Table> {
     let missing = MissingMarkers::new(&options.missing);
-    let mut attributes: Vec<Attribute> = Vec::new();
+    let mut attributes: Vec<ArffAttribute> = Vec::new();
     let (mut in_data, mut lines) = (false, Vec::new());
     for (number, bytes) in (1u64..).zip(text.split(|&byte| byte == b'\n')) {
         let line = String::from_utf8_lossy(bytes);
@@ -44,7 +44,7 @@ fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> R
             }
             lines.push(number);
             if lines.len() > MAX_ROWS {
-                return Err(wrong(format!("more than the {MAX_ROWS} rows that a table may have")));
+                return Err(wrong(format!("the file has more than {MAX_ROWS} rows, the maximum of a table")));
             }
             continue;
         }
@@ -62,7 +62,7 @@ fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> R
     check_types(&options.types, &names)?;
     let line_of = |row: usize| Ok(lines.get(row).copied().unwrap_or(0));
     let mut columns = Vec::new();
-    for Attribute { name, wanted, cells, .. } in attributes {
+    for ArffAttribute { name, wanted, cells, .. } in attributes {
         let wanted = options.types.get(&name).or(wanted.as_ref());
         if wanted != Some(&ColumnType::Ignored) {
             columns.push(text_column(&name, cells, wanted, options, notes, &line_of)?);
@@ -72,11 +72,11 @@ fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> R
 }
 
 /// `name type`, where the name may be in quotes.
-fn attribute(text: &str) -> Result<Attribute, String> {
+fn attribute(text: &str) -> Result<ArffAttribute, String> {
     let (name, rest) = token(text, &[' ', '\t']).ok_or_else(|| format!("a quote is not closed in '{text}'"))?;
     let kind = rest.trim();
     let of = |wanted: Option<ColumnType>, zero: &str| {
-        Ok(Attribute { name: name.clone(), wanted, zero: zero.to_string(), cells: CodedStrings::default() })
+        Ok(ArffAttribute { name: name.clone(), wanted, zero: zero.to_string(), cells: CodedStrings::default() })
     };
     if let Some(list) = kind.strip_prefix('{').and_then(|list| list.trim_end().strip_suffix('}')) {
         let categories = cells(list)?;
@@ -98,12 +98,12 @@ fn dense(line: &str, n: usize) -> Result<Vec<String>, String> {
     let cells = cells(line)?;
     match cells.len() == n {
         true => Ok(cells),
-        false => Err(format!("{} cells in this row, expected {n}, one for each attribute", cells.len())),
+        false => Err(format!("expected {n} cells, one per attribute, but found {}", cells.len())),
     }
 }
 
-/// `{index value, index value}`, counted from 0.
-fn sparse(line: &str, attributes: &[Attribute]) -> Result<Vec<String>, String> {
+/// `{index value, index value}`, indexed from 0.
+fn sparse(line: &str, attributes: &[ArffAttribute]) -> Result<Vec<String>, String> {
     let inner = line.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let inner = inner.ok_or("a sparse row starts with { and ends with }")?;
     let mut row: Vec<String> = attributes.iter().map(|attribute| attribute.zero.clone()).collect();
@@ -112,7 +112,7 @@ fn sparse(line: &str, attributes: &[Attribute]) -> Result<Vec<String>, String> {
     }
     for entry in cells(inner)? {
         let (index, value) =
-            entry.split_once([' ', '\t']).ok_or_else(|| format!("'{entry}' is no index with a value"))?;
+            entry.split_once([' ', '\t']).ok_or_else(|| format!("'{entry}' is not an index and a value"))?;
         let place: usize = index.parse().map_err(|_| format!("'{index}' is not an index"))?;
         let n = row.len();
         let slot =
@@ -135,7 +135,7 @@ fn cells(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// The text up to one of these characters, out of its quotes, and the rest from that character on; `None` where a quote is not closed.
+/// The text up to one of these characters, without quotes, and the rest starting at that character; `None` if a quote is not closed.
 fn token<'t>(text: &'t str, ends: &[char]) -> Option<(String, &'t str)> {
     let text = text.trim_start();
     let Some(quote) = text.chars().next().filter(|c| ['\'', '"'].contains(c)) else {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_and_sparse_rows_are_read() {
+    fn dense_and_sparse_rows_are_parsed() {
         let header = "% a comment\n@RELATION r\n@attribute x REAL\n@attribute 'my color' {red, 'light blue'}\n@attribute n {0,1}\n@DATA\n";
         let table = read_str(&format!("{header}1.5,'light blue',1\n?,red,0\n{{0 2, 2 1}}\n{{ }}\n")).unwrap();
         assert_eq!(table.names(), ["x", "my color", "n"]);
@@ -180,9 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_their_line() {
+    fn errors_contain_the_line() {
         let message = |text: &str| read_str(text).unwrap_err().to_string();
-        assert!(message("@attribute x real\n@data\n1,2\n").contains("line 3: 2 cells in this row, expected 1"));
+        assert!(
+            message("@attribute x real\n@data\n1,2\n")
+                .contains("line 3: expected 1 cells, one per attribute, but found 2")
+        );
         assert!(message("@attribute x real\n@data\n{4 1}\n").contains("index 4 is out of range"));
         assert!(message("@attribute x color\n@data\n").contains("type 'color'"));
         assert!(message("a,b\n1,2\n").contains("line 1: expected @attribute"));

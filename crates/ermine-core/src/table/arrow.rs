@@ -1,11 +1,11 @@
-//! Arrow arrays, from files or from memory, become columns.
+//! Conversion of Arrow arrays to columns.
 //!
 //! | in Arrow | in the table |
 //! |---|---|
 //! | integers, `f64`, decimals | numeric; an integer beyond 2^53 becomes the nearest double |
 //! | `f16`, `f32` | numeric in single precision |
 //! | booleans | boolean |
-//! | strings, dictionaries of strings | nominal: levels that occur, sorted by name |
+//! | strings, dictionaries of strings | nominal: levels sorted by name |
 //! | dates | numeric: days since 1970-01-01 |
 //! | timestamps | numeric: seconds since 1970-01-01T00:00 (UTC where a zone is given), with fractions |
 //! | times, durations | numeric: seconds |
@@ -23,7 +23,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// Whether values of this type can be read.
+/// Whether values of this type are supported.
 pub(super) fn is_readable(kind: &DataType) -> bool {
     use DataType::*;
     match kind {
@@ -36,7 +36,7 @@ pub(super) fn is_readable(kind: &DataType) -> bool {
 }
 
 impl Piece {
-    /// No rows yet of a column of this type.
+    /// An empty column of this type.
     pub(super) fn new(kind: &DataType) -> Self {
         match kind {
             DataType::Float32 | DataType::Float16 => Piece::F32(Vec::new()),
@@ -53,7 +53,7 @@ impl Piece {
             let mut piece = Piece::new(values);
             let dictionary = array.as_any_dictionary();
             piece.push_array(dictionary.values())?;
-            // A dictionary without values has no keys that could be normalised: all rows are missing.
+            // A dictionary without values has no keys to normalize: all rows are missing.
             let empty = dictionary.values().is_empty();
             let keys = if empty { vec![0; array.len()] } else { dictionary.normalized_keys() };
             self.push_picked(&piece, keys.iter().enumerate().map(|(row, &key)| (!array.is_null(row)).then_some(key)));

@@ -1,10 +1,8 @@
-//! A text file as a stream of blocks that are worked on in parallel.
+//! Splits text files into blocks that are parsed in parallel.
 //!
-//! [`Cutter`] reads a file piece by piece and cuts it after the last line end of each piece, so that every [`Block`]
-//! holds whole records. A line end inside quotes ends no record. Whether a quote opens a cell is a matter of what stands
-//! before it (see [`Scan`]), so the cutter jumps from quote to quote; a piece without quotes, the common case, costs one
-//! search from its end. [`for_each_batch`] reads the next blocks while the present ones are parsed: memory holds a few
-//! blocks for each thread, never the file.
+//! [`Cutter`] reads a file piece by piece and splits it after the last line end of each piece, so that every [`Block`] contains complete records. A line end inside quotes does not end a
+//! record. Whether a quote opens a cell depends on the bytes before it (see [`RecordScanner`]), so the cutter jumps from quote to quote; a piece without quotes takes one search from its
+//! end. [`for_each_batch`] reads the next blocks while the current ones are parsed: memory contains a few blocks per thread, never the whole file.
 
 use super::read::fault;
 use super::source::Stream;
@@ -13,58 +11,57 @@ use crate::memory;
 use crate::parallel;
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// The longest record (a line, or several where quotes hold line ends) that is read.
+/// Maximum length of a record.
 const MAX_RECORD: usize = 1 << 26;
-/// The longest quoted cell. A forgotten quote makes the rest of a file one cell; this notices it without reading all.
+/// Maximum length of a quoted cell, so that a missing closing quote is found without reading the whole file.
 const MAX_QUOTED: usize = 1 << 24;
-/// Blocks in work for each thread.
+/// Blocks per thread.
 const BLOCKS_PER_THREAD: usize = 2;
 
-/// Whole records: each ends with a line end, the last one too.
+/// Complete records, each with its line end.
 #[derive(Debug, Default)]
 pub struct Block {
     /// The bytes of the records.
     pub text: Vec<u8>,
-    /// The number of its first line in the file, counted from 1.
+    /// The line number of its first line in the file, from 1.
     pub line: u64,
 }
 
 impl Block {
-    /// The number in the file of the line that the byte at `at` stands in.
+    /// The line number in the file of the byte at `at`.
     pub fn line_at(&self, at: usize) -> u64 {
         self.line + memchr_iter(b'\n', &self.text[..at.min(self.text.len())]).count() as u64
     }
 }
 
-/// How far a text that starts with a record has been looked through for ends of records.
+/// Finds the ends of records in a text.
 ///
-/// A quote opens a cell if only blanks stand between it and the delimiter or line end before it; it closes the cell
-/// unless another quote follows at once. Any other quote is a letter like others.
+/// A quote opens a cell if only blanks are between it and the previous delimiter or line end; it closes the cell unless another quote follows. Other quotes are ordinary characters.
 #[derive(Debug, Default)]
-pub struct Scan {
-    /// The delimiter, in a format where quotes mean something.
+pub struct RecordScanner {
+    /// The delimiter, in formats with quotes.
     delimiter: Option<u8>,
-    /// The first byte not looked at yet.
+    /// The first byte that has not been scanned.
     at: usize,
-    /// Where the quote stands that is open.
+    /// The position of the open quote.
     opened: Option<usize>,
-    /// The end of the last whole record.
+    /// The end of the last complete record.
     end: usize,
 }
 
-impl Scan {
-    /// A scan of cells with this delimiter, or of plain lines.
+impl RecordScanner {
+    /// A scanner for cells with this delimiter, or for plain lines.
     pub fn new(delimiter: Option<u8>) -> Self {
-        Scan { delimiter, ..Scan::default() }
+        RecordScanner { delimiter, ..RecordScanner::default() }
     }
 
-    /// The end of the last whole record of `text`, of which more has come since the last call; 0 if there is none.
+    /// The end of the last complete record of `text`, which has grown since the last call; 0 if there is none.
     pub fn advance(&mut self, text: &[u8]) -> usize {
         while self.at < text.len() {
             if let Some(opened) = self.opened {
                 match memchr(b'"', &text[self.at..]).map(|n| self.at + n) {
                     None => self.at = text.len(),
-                    // Whether this quote closes the cell or is half of a doubled one, the next byte will say.
+                    // The next byte decides whether this quote closes the cell or is half of a doubled quote.
                     Some(quote) if quote + 1 == text.len() => {
                         (self.at, self.opened) = (quote, Some(opened));
                         return self.end;
@@ -88,13 +85,13 @@ impl Scan {
         before.is_none_or(|&b| b == b'\n' || Some(b) == self.delimiter)
     }
 
-    /// Whether the text ends inside quotes, and where these open. A quote that is the very last byte closes its cell.
+    /// The position of the open quote if the text ends inside quotes. A quote at the very end closes its cell.
     pub fn unclosed(&self, text: &[u8]) -> Option<usize> {
         let closed_at_end = self.at + 1 == text.len() && text[self.at] == b'"';
         self.opened.filter(|_| !closed_at_end)
     }
 
-    /// The same scan after the first `n` bytes, which are whole records, have been taken away.
+    /// Removes the first `n` bytes, which are complete records.
     fn shift(&mut self, n: usize) {
         self.at -= n;
         self.end -= n;
@@ -102,58 +99,57 @@ impl Scan {
     }
 }
 
-/// Whether a byte may be cut from the ends of cells.
+/// Whether a byte is trimmed from the ends of cells.
 #[inline]
 pub fn is_blank(byte: u8, delimiter: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r') && byte != delimiter
 }
 
-/// Cuts a stream into blocks.
+/// Splits a stream into blocks.
 pub struct Cutter<'s> {
     stream: Stream<'s>,
-    scan: Scan,
+    scan: RecordScanner,
     size: usize,
     line: u64,
     rest: Vec<u8>,
     spare: Vec<Vec<u8>>,
-    state: State,
+    state: ScanState,
 }
 
-enum State {
+enum ScanState {
     Reading,
     Failed(Error),
     Finished,
 }
 
 impl<'s> Cutter<'s> {
-    /// Cuts `stream` into blocks of about `size` bytes, after leaving out its first `skip` bytes, which are whole lines.
-    /// Quotes count only where a delimiter is given.
+    /// Splits `stream` into blocks of about `size` bytes, after skipping its first `skip` bytes, which are complete lines. Quotes are only recognized if there is a delimiter.
     pub fn new(mut stream: Stream<'s>, delimiter: Option<u8>, size: usize, skip: usize) -> Result<Self> {
         let mut head = Vec::new();
         stream.append(&mut head, skip)?;
         let line = 1 + memchr_iter(b'\n', &head).count() as u64;
         let (rest, spare) = (Vec::new(), Vec::new());
-        Ok(Cutter { stream, scan: Scan::new(delimiter), size, line, rest, spare, state: State::Reading })
+        Ok(Cutter { stream, scan: RecordScanner::new(delimiter), size, line, rest, spare, state: ScanState::Reading })
     }
 
-    /// How many bytes the file has, where that is known.
+    /// The size of the file in bytes, if known.
     pub fn size(&self) -> Option<u64> {
         self.stream.size()
     }
 
-    /// The next `n` blocks, or as many as are left. An error is handed out only after all blocks before it.
+    /// The next `n` blocks, or the remaining ones. An error is returned after all blocks before it.
     fn batch(&mut self, n: usize, used: Vec<Block>) -> Result<Vec<Block>> {
         self.spare.extend(used.into_iter().map(|block| block.text));
         let mut blocks = Vec::new();
-        while blocks.len() < n && matches!(self.state, State::Reading) {
+        while blocks.len() < n && matches!(self.state, ScanState::Reading) {
             match self.next_block() {
                 Ok(Some(block)) => blocks.push(block),
-                Ok(None) => self.state = State::Finished,
-                Err(e) => self.state = State::Failed(e),
+                Ok(None) => self.state = ScanState::Finished,
+                Err(e) => self.state = ScanState::Failed(e),
             }
         }
         if blocks.is_empty()
-            && let State::Failed(e) = std::mem::replace(&mut self.state, State::Finished)
+            && let ScanState::Failed(e) = std::mem::replace(&mut self.state, ScanState::Finished)
         {
             return Err(e);
         }
@@ -184,7 +180,7 @@ impl<'s> Cutter<'s> {
         }
     }
 
-    /// The last record may lack its line end, but not its closing quote.
+    /// The last record may have no line end, but its quotes must be closed.
     fn finish(&mut self, text: &mut Vec<u8>) -> Result<()> {
         if let Some(opened) = self.scan.unclosed(text) {
             return Err(self.unclosed_quote(text, opened, "to the end of the file"));
@@ -192,7 +188,7 @@ impl<'s> Cutter<'s> {
         if text.last().is_some_and(|&byte| byte != b'\n') {
             text.push(b'\n');
         }
-        self.scan = Scan { at: text.len(), end: text.len(), ..Scan::new(self.scan.delimiter) };
+        self.scan = RecordScanner { at: text.len(), end: text.len(), ..RecordScanner::new(self.scan.delimiter) };
         Ok(())
     }
 
@@ -201,7 +197,7 @@ impl<'s> Cutter<'s> {
             return Err(self.unclosed_quote(text, opened, &format!("within {} MB", MAX_QUOTED >> 20)));
         }
         if text.len() > MAX_RECORD {
-            let message = format!("this line is longer than the {} MB that are read as one", MAX_RECORD >> 20);
+            let message = format!("this line is longer than {} MB, the maximum", MAX_RECORD >> 20);
             return Err(fault(Some(self.line), None, message));
         }
         Ok(())
@@ -209,11 +205,11 @@ impl<'s> Cutter<'s> {
 
     fn unclosed_quote(&self, text: &[u8], opened: usize, within: &str) -> Error {
         let line = self.line + memchr_iter(b'\n', &text[..opened]).count() as u64;
-        fault(Some(line), None, format!("a quote opens a cell here, but {within} none closes it"))
+        fault(Some(line), None, format!("a quote opens a cell here, but it is not closed {within}"))
     }
 }
 
-/// A fault of the file as a whole, such as broken gzip, with the line that was reached.
+/// Adds the line to an error about the file as a whole, such as invalid gzip data.
 fn located(e: Error, line: u64) -> Error {
     match e {
         Error::Table { location, message } if location.line.is_none() => {
@@ -223,26 +219,25 @@ fn located(e: Error, line: u64) -> Error {
     }
 }
 
-/// An error if a table of this size, as its file claims it, doesn't fit into memory.
+/// An error if a table of this size, as stated in its file, doesn't fit in memory.
 #[cfg(any(feature = "parquet", feature = "ipc"))]
 pub fn require_table(n_rows: usize, n_columns: usize) -> Result<()> {
     memory::require(
         || format!("a table of {n_rows} rows and {n_columns} columns"),
         &[n_rows, n_columns, size_of::<f64>()],
-        "read fewer rows, or leave columns out before they are read",
+        "read fewer rows, or drop columns before reading",
     )
 }
 
-/// Stops reading where the table has outgrown the memory: a packed file of a few kilobytes may hold a billion rows.
+/// Stops reading when the table exceeds the memory limit: a compressed file of a few kilobytes may contain a billion rows.
 pub fn check_table_size(n_rows: usize) -> Result<()> {
     memory::check_held(
         || format!("a table of more than {n_rows} rows"),
-        "read fewer rows, or leave columns out before they are read",
+        "read fewer rows, or drop columns before reading",
     )
 }
 
-/// Parses all blocks on the threads of the current pool and hands the results on in order, a few at a time. Of several
-/// errors the first in the file is returned.
+/// Parses all blocks in parallel and passes the results on in order, a few at a time. Of several errors, the first in the file is returned.
 pub fn for_each_batch<T: Send>(
     mut cutter: Cutter,
     parse: impl Fn(&Block) -> Result<T> + Sync,

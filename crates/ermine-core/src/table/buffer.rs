@@ -1,8 +1,7 @@
 //! Shared, possibly strided, read-only memory.
 //!
-//! A column of a table may live in a `Vec` of ours, in one column of somebody's row-major array, or in a slice of a
-//! bigger buffer. A [`Buffer`] is a window on such memory together with a share in whatever owns it, so that tables are
-//! cheap to clone and arrays from Python are learned from without a copy.
+//! A column may be stored in a `Vec`, in one column of a row-major array, or in a slice of a larger buffer. A [`Buffer`] is a view of such memory together with a reference to its owner, so
+//! tables are cheap to clone and arrays from Python are used without a copy.
 
 use crate::error::{Error, Result};
 use std::any::Any;
@@ -10,7 +9,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A read-only window on `len` values, `stride` values apart, kept alive by its owner.
+/// A read-only view of `len` values, `stride` values apart, that keeps its owner alive.
 pub struct Buffer<T> {
     start: *const T,
     len: usize,
@@ -24,30 +23,30 @@ unsafe impl<T: Sync> Send for Buffer<T> {}
 unsafe impl<T: Sync> Sync for Buffer<T> {}
 
 impl<T: Copy + Send + Sync + 'static> Buffer<T> {
-    /// A window on memory that somebody else owns.
+    /// A view of memory with another owner.
     ///
     /// # Safety
     /// For every `i < len`, `start + i * stride` must be aligned and readable as a `T` for as long as `owner` lives, and
-    /// nobody may write there in that time. The same holds for what lies between these places: all of it is part of one array of `T`.
+    /// nobody may write there in that time. The same holds for the memory in between: all of it is part of one array of `T`.
     pub unsafe fn foreign(start: *const T, len: usize, stride: isize, owner: Arc<dyn Any + Send + Sync>) -> Self {
         Buffer { start, len, stride, owner }
     }
 
-    /// A window on the values of a shared owner, without a copy: an `Arc<Vec<T>>`, an `Arc<Box<[T]>>`, or an `Arc` of a type of your own (a memory-mapped
-    /// file, a frame of another library) that lends its values as a slice.
+    /// A view of the values of a shared owner, without a copy: an `Arc<Vec<T>>`, an `Arc<Box<[T]>>`, or an `Arc` of a custom type (a memory-mapped file, a frame of another library) that
+    /// provides its values as a slice.
     ///
-    /// The slice is taken once. It stays valid, because the buffer holds a share of the owner, so that nobody can move, change or drop it.
+    /// The slice is taken once. It stays valid, because the buffer shares the owner, so nobody can move, change or drop it.
     pub fn shared<O>(owner: Arc<O>) -> Self
     where
         O: AsRef<[T]> + Send + Sync + ?Sized + 'static,
     {
         let values: &[T] = (*owner).as_ref();
         let (start, len) = (values.as_ptr(), values.len());
-        // The slice is borrowed from `*owner`, which neither moves nor changes while a share of it exists; the buffer keeps one.
+        // The slice is borrowed from `*owner`, which neither moves nor changes while the buffer shares it.
         Buffer { start, len, stride: 1, owner: Arc::new(owner) }
     }
 
-    /// Every `stride`-th value of this window from `start` on: with the number of columns as `stride`, one column of a row-major array.
+    /// Every `stride`-th value of this view, starting at `start`: with the number of columns as `stride`, a column of a row-major array.
     pub fn step_by(&self, start: usize, stride: usize) -> Result<Buffer<T>> {
         if stride == 0 || start > self.len {
             let len = self.len;
@@ -60,7 +59,7 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         Ok(Buffer { start: first, len, stride: self.stride * stride as isize, owner: self.owner.clone() })
     }
 
-    /// How many values.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -70,12 +69,12 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         self.len == 0
     }
 
-    /// How many values apart two neighbours are in memory.
+    /// Distance between consecutive values in memory, in values.
     pub fn stride(&self) -> isize {
         self.stride
     }
 
-    /// Where the first value is.
+    /// Pointer to the first value.
     pub fn as_ptr(&self) -> *const T {
         self.start
     }
@@ -88,7 +87,7 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         unsafe { *self.start.offset(i as isize * self.stride) }
     }
 
-    /// The values as a slice, where they lie side by side.
+    /// The values as a slice, if they are contiguous.
     pub fn as_slice(&self) -> Option<&[T]> {
         if self.len == 0 {
             return Some(&[]);
@@ -97,7 +96,7 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         (self.stride == 1 || self.len == 1).then(|| unsafe { std::slice::from_raw_parts(self.start, self.len) })
     }
 
-    /// The memory from the first value to the last, in which the values lie `stride` apart, and that distance; `None` where they lie backwards.
+    /// The memory from the first value to the last, and the stride; `None` if the stride is negative.
     pub fn span(&self) -> Option<(&[T], usize)> {
         if self.len < 2 {
             return self.as_slice().map(|values| (values, 1));
@@ -107,8 +106,7 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         Some((unsafe { std::slice::from_raw_parts(self.start, (self.len - 1) * stride + 1) }, stride))
     }
 
-    /// The rows of an array, and how many values apart they begin, whose columns these are: side by side, all with the same number of rows and the
-    /// same distance; `None` where they are no such columns.
+    /// The row-major array with these columns, and its row stride; `None` if the columns are not adjacent or differ in length or stride.
     pub fn rows<'b>(columns: &[&'b Buffer<T>]) -> Option<(&'b [T], usize)> {
         let (first, p) = (*columns.first()?, columns.len());
         let stride = usize::try_from(first.stride).ok().filter(|&stride| stride >= p && stride > 1)?;
@@ -137,7 +135,7 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         range.map(|i| unsafe { *self.start.offset(i as isize * self.stride) })
     }
 
-    /// The window on `range` of this window, sharing the same memory.
+    /// A view of `range` of this view, sharing memory.
     pub fn slice(&self, range: Range<usize>) -> Buffer<T> {
         assert!(range.start <= range.end && range.end <= self.len, "range {range:?} out of a buffer of {}", self.len);
         let start = self.start.wrapping_offset(range.start as isize * self.stride);
@@ -148,7 +146,7 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
 impl<T: Copy + Send + Sync + 'static> From<Vec<T>> for Buffer<T> {
     fn from(values: Vec<T>) -> Self {
         let (start, len) = (values.as_ptr(), values.len());
-        // Moving the Vec into the Arc doesn't move its heap memory, and nothing gets a `&mut` to it any more.
+        // Moving the Vec into the Arc doesn't move its heap memory, and nobody can mutate it any more.
         Buffer { start, len, stride: 1, owner: Arc::new(values) }
     }
 }
@@ -188,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_share_memory_and_outlive_the_original() {
+    fn views_share_memory_and_outlive_the_original() {
         let whole: Buffer<f32> = vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0].into();
         let part = whole.slice(2..5);
         drop(whole);
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strided_window_reads_one_column_of_a_row_major_array() {
+    fn a_strided_view_reads_a_column_of_a_row_major_array() {
         let rows = Arc::new(vec![1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
         // SAFETY: 3 values, 2 apart, from offset 1 lie inside the Vec that the owner holds and nobody writes to.
         let column = unsafe { Buffer::foreign(rows.as_ptr().add(1), 3, 2, rows.clone()) };
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_side_by_side_are_rows() {
+    fn adjacent_columns_form_rows() {
         let array = Arc::new((0..12).map(f64::from).collect::<Vec<_>>());
         // SAFETY: 3 values, 4 apart, from the offsets 0 to 3 lie inside the Vec that the owner holds and nobody writes to.
         let column = |j: usize| unsafe { Buffer::foreign(array.as_ptr().add(j), 3, 4, array.clone()) };
@@ -238,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_window_is_an_empty_slice() {
+    fn an_empty_view_is_an_empty_slice() {
         let none: Buffer<u32> = Vec::new().into();
         assert_eq!(none.as_slice(), Some(&[][..]));
         assert!(none.slice(0..0).is_empty());

@@ -1,15 +1,14 @@
-//! A column of words: each distinct word once, and a code for each row.
+//! A column of strings: each distinct string once, and a code per row.
 //!
-//! [`Dictionary`] numbers distinct words in the order in which they come: the texts stand one after the other in one
-//! buffer, and an open-addressing table (linear probing, at most half full) leads from a hash to a number. The hash is
-//! seeded at random for each dictionary, so that nobody can prepare a file whose words all collide; no result depends on it.
+//! [`Dictionary`] numbers distinct strings in order of appearance: the texts are concatenated in one buffer, and an open-addressing table (linear probing, at most half full) maps hashes to
+//! numbers. Each dictionary has a random hash seed, so that no file can force collisions; results don't depend on it.
 
 use super::MISSING;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 const EMPTY: u32 = u32::MAX;
 
-/// Distinct words, numbered 0, 1, 2, ... as they come.
+/// Distinct strings, numbered 0, 1, 2, ... in order of appearance.
 #[derive(Debug)]
 pub struct Dictionary {
     text: Vec<u8>,
@@ -32,24 +31,24 @@ impl Default for Dictionary {
 }
 
 impl Dictionary {
-    /// How many words.
+    /// Number of distinct strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The word with this number.
+    /// The bytes of the string with this number.
     #[inline]
     pub fn word(&self, number: usize) -> &[u8] {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         &self.text[start..self.ends[number]]
     }
 
-    /// The word with this number as text.
+    /// The string with this number.
     pub fn text(&self, number: usize) -> String {
         String::from_utf8_lossy(self.word(number)).into_owned()
     }
 
-    /// The number of a word, and whether the word is new.
+    /// The number of a string, and whether it is new.
     #[inline]
     pub fn number(&mut self, word: &[u8]) -> (u32, bool) {
         let hash = hash(word, self.seed);
@@ -93,7 +92,7 @@ impl Dictionary {
     }
 }
 
-/// Multiplies 8 bytes at a time into 128 bits and folds the halves together.
+/// Multiplies 8 bytes at a time into 128 bits and combines the halves.
 #[inline]
 fn hash(word: &[u8], seed: u64) -> u32 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -130,28 +129,28 @@ fn partial(rest: &[u8]) -> u64 {
     }
 }
 
-/// A column of words under construction.
+/// A column of strings under construction.
 #[derive(Debug, Default)]
 pub struct CodedStrings {
-    /// The number of the word in each row, or [`MISSING`].
+    /// The number of the string in each row, or [`MISSING`].
     pub codes: Vec<u32>,
-    /// The distinct words.
+    /// The distinct strings.
     pub dictionary: Dictionary,
 }
 
 impl CodedStrings {
-    /// Appends a word or a missing value.
+    /// Appends a string or a missing value.
     pub fn push(&mut self, word: Option<&[u8]>) {
         let code = word.map_or(MISSING, |word| self.dictionary.number(word).0);
         self.codes.push(code);
     }
 
-    /// Appends the rows of another column. CodedStrings of `other` that no row has are left out.
+    /// Appends the rows of another column. Strings of `other` without rows are left out.
     pub fn append(&mut self, other: &CodedStrings) {
         self.append_codes(&other.dictionary, &other.codes);
     }
 
-    /// Appends rows given as numbers of words of another dictionary.
+    /// Appends rows given as numbers of another dictionary.
     pub fn append_codes(&mut self, dictionary: &Dictionary, codes: &[u32]) {
         let mut numbers = vec![EMPTY; dictionary.len()];
         self.codes.reserve(codes.len());
@@ -178,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_numbered_as_a_hash_map_would(list in proptest::collection::vec("[ab]{0,12}", 0..400)) {
+        fn strings_are_numbered_as_by_a_hash_map(list in proptest::collection::vec("[ab]{0,12}", 0..400)) {
             let (mut dictionary, mut oracle) = (Dictionary::default(), HashMap::new());
             for word in &list {
                 let next = oracle.len() as u32;
@@ -190,7 +189,7 @@ mod tests {
         }
 
         #[test]
-        fn appending_parts_is_the_same_as_pushing_all(list in proptest::collection::vec(proptest::option::of("[a-c]{0,2}"), 0..60), cut in 0usize..60) {
+        fn appending_parts_equals_pushing_all(list in proptest::collection::vec(proptest::option::of("[a-c]{0,2}"), 0..60), cut in 0usize..60) {
             let cut = cut.min(list.len());
             let words = |list: &[Option<String>]| {
                 let mut words = CodedStrings::default();

@@ -1,4 +1,4 @@
-//! One column of a table: a name, what its values mean ([`ColumnKind`]) and how they are held ([`Values`]).
+//! A column of a table: a name, a kind ([`ColumnKind`]) and values ([`Values`]).
 
 use super::buffer::Buffer;
 use super::notation::Notation;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// The code of a missing category.
 pub const MISSING: u32 = u32::MAX;
 
-/// What the values of a column mean.
+/// The kind of values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnKind {
     /// Numbers.
     Numeric,
-    /// True or false: the levels "false" and "true", in this order.
+    /// The levels "false" and "true", in this order.
     Boolean,
     /// Categories with an order: small < medium < large.
     Ordinal,
@@ -24,7 +24,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// The word for it in messages and files.
+    /// The name in messages and files.
     pub fn word(self) -> &'static str {
         match self {
             ColumnKind::Numeric => "numeric",
@@ -34,7 +34,7 @@ impl ColumnKind {
         }
     }
 
-    /// Whether the values have an order, so that a threshold makes sense.
+    /// Whether the values have an order, so that thresholds make sense.
     pub fn is_ordered(self) -> bool {
         self != ColumnKind::Nominal
     }
@@ -46,9 +46,9 @@ impl fmt::Display for ColumnKind {
     }
 }
 
-/// The distinct values of a category column, by code, and back.
+/// The distinct values of a categorical column, by code.
 ///
-/// The way back is a binary search over the codes sorted by name: four bytes for each level, however long its name.
+/// Codes are found by binary search over the codes sorted by name: four bytes per level, whatever the length of its name.
 #[derive(Debug, Default)]
 pub struct Levels {
     names: Vec<String>,
@@ -56,12 +56,12 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Levels with codes 0, 1, 2, ... in the order given. A name that repeats keeps its first code.
+    /// Levels with codes 0, 1, 2, ... in the given order. A repeated name keeps its first code.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
         let sorted = |names: &[String]| {
             let mut by_name: Vec<u32> = (0..names.len() as u32).collect();
-            // Stable: of equal names the first stays first. Names that come sorted cost one comparison each.
+            // Stable, so the first of equal names stays first.
             by_name.sort_by(|&a, &b| names[a as usize].cmp(&names[b as usize]));
             by_name
         };
@@ -77,7 +77,7 @@ impl Levels {
         Levels { names, by_name }
     }
 
-    /// How many there are.
+    /// Number of levels.
     pub fn len(&self) -> usize {
         self.names.len()
     }
@@ -92,13 +92,13 @@ impl Levels {
         &self.names
     }
 
-    /// The code of a name, if it is one of the levels.
+    /// The code of a name, if it is a level.
     pub fn code(&self, name: &str) -> Option<u32> {
         let place = self.by_name.binary_search_by(|&code| self.names[code as usize].as_str().cmp(name));
         place.ok().map(|place| self.by_name[place])
     }
 
-    /// The bytes they take in memory: names, their places, and the way back from name to code.
+    /// Memory use in bytes.
     fn n_bytes(&self) -> usize {
         let each = size_of::<String>() + size_of::<u32>();
         self.names.iter().map(|name| each + name.len()).sum()
@@ -116,7 +116,7 @@ impl PartialEq for Levels {
     }
 }
 
-/// How the values of a column are held.
+/// The values of a column.
 #[derive(Debug, Clone)]
 pub enum Values {
     /// Numbers in double precision; missing is NaN.
@@ -125,16 +125,16 @@ pub enum Values {
     F32(Buffer<f32>),
     /// Categories as codes into `levels`; missing is [`MISSING`].
     Codes {
-        /// One code for each row.
+        /// A code per row.
         codes: Buffer<u32>,
-        /// What the codes stand for.
+        /// The names of the codes.
         levels: Arc<Levels>,
     },
-    /// Numbers of which most are zero: only the others are held, in ascending order of row.
+    /// Sparse numbers: only nonzero values are stored, by ascending row.
     Sparse {
-        /// How many rows the column has.
+        /// Number of rows.
         n_rows: usize,
-        /// The rows that hold a value, ascending.
+        /// The rows with a stored value, ascending.
         rows: Buffer<u32>,
         /// Their values; missing is NaN.
         values: Buffer<f64>,
@@ -146,11 +146,11 @@ pub enum Values {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What its values mean.
+    /// The kind of its values.
     pub kind: ColumnKind,
     /// Its values.
     pub values: Values,
-    /// How its cells were written, if it holds numbers.
+    /// The format of its numbers in files.
     pub notation: Notation,
 }
 
@@ -175,7 +175,7 @@ impl Column {
         }
     }
 
-    /// A column of numbers, most of them zero.
+    /// A sparse numeric column.
     pub fn sparse(name: impl Into<String>, n_rows: usize, rows: Buffer<u32>, values: Buffer<f64>) -> Self {
         Column {
             name: name.into(),
@@ -208,12 +208,12 @@ impl Column {
         Column::from_levels(name.into(), ColumnKind::Nominal, values, Levels::new(names))
     }
 
-    /// A column of ordered categories, lowest level first; `None`, or a value that is no level, is missing.
+    /// A column of ordered categories, lowest level first; `None` and unknown values are missing.
     pub fn ordinal<S: AsRef<str>>(name: impl Into<String>, values: &[Option<S>], levels: &[&str]) -> Self {
         Column::from_levels(name.into(), ColumnKind::Ordinal, values, Levels::new(levels.iter().copied()))
     }
 
-    /// A column of truth values; `None` is missing.
+    /// A boolean column; `None` is missing.
     pub fn boolean(name: impl Into<String>, values: &[Option<bool>]) -> Self {
         let codes: Vec<u32> = values.iter().map(|v| v.map_or(MISSING, u32::from)).collect();
         Column::coded(name, ColumnKind::Boolean, codes, Arc::new(Levels::new(["false", "true"])))
@@ -225,7 +225,7 @@ impl Column {
         Column::coded(name, kind, codes, Arc::new(levels))
     }
 
-    /// The same column with other values: numbers, or codes where it holds categories; NaN is missing. A code must be one of its levels.
+    /// The same column with other values: numbers, or codes of a categorical column; NaN is missing. Codes must be valid.
     pub fn with_numbers(&self, numbers: Vec<f64>) -> Column {
         let values = match &self.values {
             Values::Codes { levels, .. } => {
@@ -237,7 +237,7 @@ impl Column {
         Column { name: self.name.clone(), kind: self.kind, values, notation: self.notation.clone() }
     }
 
-    /// The same dates, whose numbers are in the unit of another notation, in the unit of its own.
+    /// Converts dates from the unit of another notation to the unit of this column's notation.
     pub(crate) fn in_unit_of(self, from: &Notation) -> Column {
         match (from.in_days(), self.notation.in_days()) {
             (Some(from), Some(to)) if from != to => {
@@ -248,7 +248,7 @@ impl Column {
         }
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         match &self.values {
             Values::F64(values) => values.len(),
@@ -258,18 +258,17 @@ impl Column {
         }
     }
 
-    /// Whether it has no rows.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its levels, where it has categories.
+    /// The levels of a categorical column.
     pub fn levels(&self) -> Option<&Arc<Levels>> {
         if let Values::Codes { levels, .. } = &self.values { Some(levels) } else { None }
     }
 
-    /// The value in `row` as a number: a category is its code, missing is NaN. For loops over rows use
-    /// [`numbers`](Self::numbers).
+    /// The value in `row` as a number: a category is its code, missing is NaN. For loops over rows use [`numbers`](Self::numbers).
     pub fn number(&self, row: usize) -> f64 {
         match &self.values {
             Values::F64(values) => values.get(row),
@@ -287,7 +286,7 @@ impl Column {
         }
     }
 
-    /// All values as numbers (see [`number`](Self::number)), for the given rows in their order, or for all rows.
+    /// All values as numbers (see [`number`](Self::number)), for the given rows in order, or for all rows.
     pub fn numbers(&self, rows: Option<&[u32]>) -> Vec<f64> {
         fn pick<T>(values: &Buffer<T>, rows: Option<&[u32]>, number: impl Fn(T) -> f64) -> Vec<f64>
         where
@@ -313,8 +312,7 @@ impl Column {
         }
     }
 
-    /// Writes the values of some consecutive rows (of all rows, or of the given ones) as numbers, from place `from` on; false for a
-    /// sparse column, which has no values side by side.
+    /// Copies the values of consecutive rows (of all or the given ones) as numbers, starting at position `from`; false for a sparse column.
     pub fn part_into(&self, rows: Option<&[u32]>, from: usize, out: &mut [f64]) -> bool {
         fn fill<T>(values: &Buffer<T>, rows: Option<&[u32]>, from: usize, out: &mut [f64], number: impl Fn(T) -> f64)
         where
@@ -337,7 +335,7 @@ impl Column {
         true
     }
 
-    /// The codes of a category column, for the given rows in their order, or for all rows; `None` for numbers.
+    /// The codes of a categorical column, for the given rows in order, or for all rows; `None` for numbers.
     pub fn codes(&self, rows: Option<&[u32]>) -> Option<Vec<u32>> {
         let Values::Codes { codes, .. } = &self.values else { return None };
         Some(match rows {
@@ -346,7 +344,7 @@ impl Column {
         })
     }
 
-    /// How many values are missing.
+    /// Number of missing values.
     pub fn n_missing(&self) -> usize {
         match &self.values {
             Values::F64(values) => values.iter().filter(|x| x.is_nan()).count(),
@@ -356,7 +354,7 @@ impl Column {
         }
     }
 
-    /// The value in `row` as people write it; missing is the empty string.
+    /// The value in `row` as text; missing is the empty string.
     pub fn text(&self, row: usize) -> String {
         match &self.values {
             Values::Codes { codes, levels } => levels.name(codes.get(row)).unwrap_or("").to_string(),
@@ -367,7 +365,7 @@ impl Column {
         }
     }
 
-    /// The bytes its values take in memory.
+    /// Memory use in bytes.
     pub fn n_bytes(&self) -> usize {
         match &self.values {
             Values::F64(values) => values.len() * 8,
@@ -389,7 +387,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn levels_lead_from_name_to_first_code_and_back(list in proptest::collection::vec("[ab]{0,3}", 0..40)) {
+        fn levels_map_names_to_their_first_code(list in proptest::collection::vec("[ab]{0,3}", 0..40)) {
             let levels = Levels::new(list.clone());
             let mut distinct: Vec<String> = Vec::new();
             list.iter().for_each(|name| if !distinct.contains(name) { distinct.push(name.clone()) });

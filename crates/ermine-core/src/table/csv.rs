@@ -1,15 +1,14 @@
-//! CSV files: streamed in blocks, parsed on all threads, the kinds of the columns inferred from all cells.
+//! CSV reader: streamed in blocks, parsed in parallel, with column kinds inferred from all cells.
 //!
-//! 1. [`dialect`] looks at the first bytes: delimiter, names, and which columns surely hold words.
-//! 2. One pass over the file parses each block on some thread ([`parse`]) and appends what it gives to the columns in
-//!    the order of the file. A column is taken for numbers until a cell says otherwise; its numbers are dropped then.
-//! 3. If there are such columns, a second pass reads them, and nothing else, as words.
-//! 4. CodedStrings become levels ([`super::infer`]).
+//! 1. [`dialect`] inspects the first bytes: delimiter, column names, and which columns certainly contain text.
+//! 2. One pass over the file parses the blocks in parallel ([`parse`]) and appends the results to the columns in file order. A column is assumed to be numeric until a cell is not a number;
+//!    its numbers are dropped then.
+//! 3. If there are such columns, a second pass reads them, and nothing else, as text.
+//! 4. Strings become levels ([`super::infer`]).
 //!
-//! Memory: the columns, and a few blocks (text and values) for each thread. Rows are never held as rows.
+//! Memory: the columns, and a few blocks (text and values) per thread.
 //!
-//! Blank lines are passed over. Inside quotes a cell keeps its blanks, but a number or missing word is recognised there
-//! as well as outside. See [`cell`] for the rules of quoting.
+//! Blank lines are skipped. Inside quotes a cell keeps its blanks, but numbers and missing-value markers are recognized. See [`cell`] for the quoting rules.
 
 mod cell;
 mod dialect;
@@ -21,7 +20,7 @@ use super::block::{Cutter, check_table_size, for_each_batch};
 use super::coded_strings::CodedStrings;
 use super::infer::{MissingMarkers, retype_numbers, text_column};
 use super::read::{ColumnType, ReadNote, ReadOptions, check_types, fault};
-use super::source::Source;
+use super::source::ByteSource;
 use super::{Column, Levels, MAX_ROWS, Table};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -33,10 +32,15 @@ const BLOCK_BYTES: usize = 1 << 18;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path, options: &ReadOptions, notes: &mut Vec<ReadNote>) -> Result<Table> {
-    read_source(&Source::text_file(path, options.encoding)?, options, BLOCK_BYTES, notes)
+    read_source(&ByteSource::text_file(path, options.encoding)?, options, BLOCK_BYTES, notes)
 }
 
-fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize, notes: &mut Vec<ReadNote>) -> Result<Table> {
+fn read_source(
+    source: &ByteSource,
+    options: &ReadOptions,
+    block_bytes: usize,
+    notes: &mut Vec<ReadNote>,
+) -> Result<Table> {
     let missing = MissingMarkers::new(&options.missing);
     let dialect = sniff(source, options, &missing)?;
     check_types(&options.types, &dialect.names)?;
@@ -55,7 +59,7 @@ fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize, notes
         .collect();
     let mut columns = pass.run(first)?;
     if columns.iter().any(|column| matches!(column, ColumnBuilder::NotNumbers)) {
-        // Cells of declared types are checked when all of them are known.
+        // Cells of declared types are checked after all have been read.
         let word = CellRule::Word { wanted: None, levels: None };
         let again = columns
             .iter()
@@ -99,12 +103,12 @@ fn finish(
         }
     }
     if finished.is_empty() {
-        return Err(Error::data("all columns are ignored: nothing is left to read"));
+        return Err(Error::data("all columns are ignored; at least one must be read"));
     }
     Table::new(finished)
 }
 
-/// A column while blocks are still coming.
+/// A column under construction.
 enum ColumnBuilder {
     Skipped,
     NotNumbers,
@@ -130,7 +134,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Room for `n` rows in all; memory that is not written to costs nothing.
+    /// Reserves memory for `n` rows in total.
     fn reserve(&mut self, n: usize) {
         match self {
             ColumnBuilder::Numbers(values) => values.reserve_exact(n.saturating_sub(values.len())),
@@ -140,9 +144,9 @@ impl ColumnBuilder {
     }
 }
 
-/// One reading of a file.
+/// One pass over a file.
 struct FilePass<'a> {
-    source: &'a Source<'a>,
+    source: &'a ByteSource<'a>,
     dialect: &'a Dialect,
     missing: &'a MissingMarkers,
     block_bytes: usize,
@@ -165,7 +169,11 @@ impl FilePass<'_> {
             |mut batch: Vec<Parsed>| {
                 n_rows += batch.iter().map(|parsed| parsed.n_rows).sum::<usize>();
                 if n_rows > MAX_ROWS {
-                    return Err(fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")));
+                    return Err(fault(
+                        None,
+                        None,
+                        format!("the file has more than {MAX_ROWS} rows, the maximum of a table"),
+                    ));
                 }
                 append(&mut columns, &mut batch);
                 check_table_size(n_rows)
@@ -176,7 +184,7 @@ impl FilePass<'_> {
 }
 
 impl FilePass<'_> {
-    /// The line of a row of data, found by reading the file again.
+    /// The line of a data row, found by reading the file again.
     fn line_of(&self, row: usize) -> Result<u64> {
         let Dialect { delimiter, data_start, .. } = self.dialect;
         let mut cutter = Cutter::new(self.source.open()?, Some(*delimiter), self.block_bytes, *data_start)?;
@@ -197,7 +205,7 @@ impl FilePass<'_> {
     }
 }
 
-/// Appends the parts of all blocks to their columns, column by column on all threads.
+/// Appends the parts of all blocks to their columns, in parallel over columns.
 fn append(columns: &mut [ColumnBuilder], batch: &mut [Parsed]) {
     let mut parts: Vec<Vec<&mut ColumnPart>> = columns.iter().map(|_| Vec::with_capacity(batch.len())).collect();
     for parsed in batch {

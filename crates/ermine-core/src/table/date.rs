@@ -1,4 +1,4 @@
-//! Dates and times as text, and what of them is useful to a model.
+//! Dates and times in text, and features derived from them.
 //!
 //! | form | examples |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | [`DateForm::MonthName`] | `31 Mar 2024`, `31-Mar-2024`, `March 31, 2024` |
 //! | [`DateForm::TimeOfDay`] | `12:30`, `12:30:15` |
 //!
-//! A column has one form, in which all its cells can be read. Where days and months can't be told apart in any cell, `/` means month first and all else day first. Dates become days since
-//! 1970-01-01, dates with a time seconds since 1970-01-01T00:00 (UTC where a zone is given), times of day seconds since midnight.
+//! All cells of a column have the same form. If days and months can't be distinguished in any cell, `/` means month first and other separators day first. Dates become days since 1970-01-01,
+//! timestamps seconds since 1970-01-01T00:00 (UTC if a zone is given), times of day seconds since midnight.
 
 use serde::{Deserialize, Serialize};
 
-/// The order in which the parts of a date are written.
+/// The order of the parts of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DateForm {
@@ -29,7 +29,7 @@ pub enum DateForm {
     TimeOfDay,
 }
 
-/// What a model gets of a date beside the date itself.
+/// A feature derived from a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DatePart {
@@ -42,10 +42,10 @@ pub enum DatePart {
 }
 
 impl DatePart {
-    /// All of them.
+    /// All parts.
     pub const ALL: [DatePart; 3] = [DatePart::Month, DatePart::Weekday, DatePart::Hour];
 
-    /// What is appended to the name of the column.
+    /// The suffix of the column name.
     pub fn suffix(self) -> &'static str {
         match self {
             DatePart::Month => "month",
@@ -54,7 +54,7 @@ impl DatePart {
         }
     }
 
-    /// The part of a moment given in days since 1970-01-01.
+    /// The part of a time given in days since 1970-01-01.
     pub fn of_days(self, days: f64) -> f64 {
         let whole = days.floor();
         if !whole.is_finite() || whole.abs() > MOST_DAYS {
@@ -64,7 +64,7 @@ impl DatePart {
             DatePart::Month => f64::from(civil(whole as i64).1),
             // 1970-01-01 was a Thursday.
             DatePart::Weekday => ((whole as i64 + 3).rem_euclid(7) + 1) as f64,
-            // Rounded to the second, since fractions of days are not exact.
+            // Rounded to seconds, since fractions of days are not exact.
             DatePart::Hour => ((days - whole) * SECONDS_PER_DAY).round() / 3600.0,
         }
     }
@@ -73,14 +73,14 @@ impl DatePart {
 /// The number of seconds in a day.
 pub const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// Beyond ten thousand years nothing is a date.
+/// Dates beyond ten thousand years are rejected.
 const MOST_DAYS: f64 = 4e6;
 
-/// A moment as text said it.
+/// A parsed date or time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
     days: i64,
-    /// Seconds of the day, where a time is given.
+    /// Seconds of the day, if a time is given.
     seconds: Option<f64>,
 }
 
@@ -101,7 +101,7 @@ impl Moment {
     }
 }
 
-/// The form in which all of these texts are dates or times; `None` if there is none.
+/// The form in which all texts can be parsed; `None` if there is none.
 pub fn common_form<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<DateForm> {
     texts.clone().next()?;
     let slashes = texts.clone().any(|text| text.contains('/'));
@@ -111,13 +111,13 @@ pub fn common_form<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<D
     forms.into_iter().find(|form| texts.clone().all(|text| parse(text, *form).is_some()))
 }
 
-/// The moment that a text is in this form.
+/// Parses a text in this form.
 pub fn parse(text: &str, form: DateForm) -> Option<Moment> {
     let text = text.trim();
     if form == DateForm::TimeOfDay {
         return Some(Moment { days: 0, seconds: Some(time(text)?) });
     }
-    // A date ends at T or a blank before the first colon.
+    // The date ends at a T or blank before the first colon.
     let (date, clock) = match text.find(':') {
         None => (text, None),
         Some(colon) => {
@@ -203,7 +203,7 @@ fn time(text: &str) -> Option<f64> {
     (hours < 24 && minutes < 60 && seconds < 61.0).then(|| f64::from(hours * 3600 + minutes * 60) + seconds)
 }
 
-/// A time without its zone, and the seconds by which the zone is ahead of UTC.
+/// A time without its zone, and the offset of the zone from UTC in seconds.
 fn zone(text: &str) -> Option<(&str, f64)> {
     if let Some(rest) = text.strip_suffix(['Z', 'z']) {
         return Some((rest.trim_end(), 0.0));
@@ -219,7 +219,7 @@ fn zone(text: &str) -> Option<(&str, f64)> {
     Some((text[..sign].trim_end(), if text.as_bytes()[sign] == b'-' { -offset } else { offset }))
 }
 
-/// Days since 1970-01-01, for a date that exists.
+/// Days since 1970-01-01; `None` for an invalid date.
 fn date(year: u32, month: u32, day: u32) -> Option<i64> {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let longest = match month {
@@ -232,17 +232,17 @@ fn date(year: u32, month: u32, day: u32) -> Option<i64> {
     exists.then(|| days_before(i64::from(year), i64::from(month)) + i64::from(day) - 1)
 }
 
-/// Days from 1970-01-01 to the first day of a month. Years start in March here, so that the day of a leap year comes last.
+/// Days from 1970-01-01 to the first day of a month. Years start in March, so that the leap day comes last.
 fn days_before(year: i64, month: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let of_years = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    // From March on, months have 31, 30, 31, 30, 31 days and again: 153 in five.
+    // From March on, months have 31, 30, 31, 30, 31 days, repeating: 153 in five.
     of_years + (153 * month + 2) / 5 - 719_468
 }
 
 /// Year and month of a day.
 fn civil(days: i64) -> (i64, u32) {
-    // The year by its mean length may be one off.
+    // The year from its mean length may be off by one.
     let mut year = 1970 + (days as f64 / 365.2425).floor() as i64;
     while days_before(year + 1, 1) <= days {
         year += 1;
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_day_of_four_hundred_years_has_its_month_and_weekday() {
+    fn every_day_of_four_centuries_round_trips() {
         let (mut year, mut month, mut day) = (1800, 1, 1);
         let first = date(year, month, day).unwrap();
         for days in first..first + 146_097 {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_found_by_all_cells_together() {
+    fn the_form_is_inferred_from_all_cells() {
         let form = |texts: &[&str]| common_form(texts.iter().copied());
         assert_eq!(form(&["2024-03-31", "2024-12-01T10:00"]), Some(DateForm::YearFirst));
         assert_eq!(form(&["01/12/2017", "31/12/2017"]), Some(DateForm::DayFirst));
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_zones_count() {
+    fn times_and_zones_are_parsed() {
         let seconds = |text: &str| parse(text, DateForm::YearFirst).unwrap().seconds();
         assert_eq!(seconds("1970-01-02"), 86_400.0);
         assert_eq!(seconds("1970-01-01T01:00:00.5"), 3600.5);

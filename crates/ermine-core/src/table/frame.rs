@@ -1,11 +1,10 @@
-//! Frames of other libraries, in memory, through Arrow's C interfaces.
+//! Data frames of other libraries, through the Arrow C interfaces.
 //!
-//! Polars, pyarrow, DuckDB and many more hand a frame over as a C struct of pointers and callbacks (the Arrow C data and C stream interfaces), which stays the same from version to version; so none of
-//! them has to be here, and no type of Arrow is in this door. A column of `f64` or `f32` without missing values in one piece is learned from where it lies, and all else is copied as the reader of
-//! files does it (see `arrow`), except that
+//! Polars, pyarrow, DuckDB and others export frames as C structs (the Arrow C data and C stream interfaces), whose layout is stable; so none of these libraries is a dependency, and no Arrow
+//! type is in this interface. A contiguous `f64` or `f32` column without missing values is used in place; all other columns are copied as in the file readers (see `arrow`), except that
 //!
-//! - a dictionary holds categories, whatever its values are; one that says it is ordered is ordinal, and all its levels are kept, in its order;
-//! - dates, times and durations are refused: in memory, whoever has them can say what number they are meant to be.
+//! - a dictionary is categorical, whatever its values; an ordered one is ordinal, and all its levels are kept in order;
+//! - dates, times and durations are rejected: users can convert them to the numbers that they mean.
 //!
 //! **Reference.** The Arrow C data interface, <https://arrow.apache.org/docs/format/CDataInterface.html>, and C stream interface, <https://arrow.apache.org/docs/format/CStreamInterface.html>.
 
@@ -28,19 +27,19 @@ use std::collections::HashSet;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A frame that was handed over.
+/// An imported frame.
 pub struct Frame {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
 }
 
 impl Frame {
-    /// Takes all batches out of a stream; `None` where it is no stream of frames, but of single columns.
+    /// Imports all batches of a stream; `None` if it contains single columns instead of frames.
     ///
     /// # Safety
     /// `stream` must point to a valid `ArrowArrayStream` of the C stream interface that nobody else uses meanwhile. It is taken over: what it points to is marked as released.
     pub unsafe fn from_stream(stream: *mut c_void) -> Result<Option<Frame>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.cast()) };
         guarded("an Arrow stream", || {
             let arrays = ArrayStreamReader::try_new(stream).map_err(broken)?;
@@ -51,18 +50,18 @@ impl Frame {
         })
     }
 
-    /// Takes one batch over; `None` where it is no frame, but a single column.
+    /// Imports one batch; `None` if it is a single column instead of a frame.
     ///
     /// # Safety
     /// `schema` and `array` must point to a valid `ArrowSchema` and an `ArrowArray` of its type, of the C data interface, that nobody else uses meanwhile. Both are taken over.
     pub unsafe fn from_array(schema: *mut c_void, array: *mut c_void) -> Result<Option<Frame>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (schema, array) =
             unsafe { (FFI_ArrowSchema::from_raw(schema.cast()), FFI_ArrowArray::from_raw(array.cast())) };
         guarded("an Arrow array", || {
             let field = Field::try_from(&schema).map_err(broken)?;
             let DataType::Struct(fields) = field.data_type().clone() else { return Ok(None) };
-            // SAFETY: the caller's promise: the array is of this type.
+            // SAFETY: guaranteed by the caller: the array has this type.
             let data = unsafe { from_ffi(array, &schema) }.map_err(broken)?;
             let schema = Arc::new(Schema::new(fields));
             let batches = vec![batch(&schema, make_array(data)).map_err(broken)?];
@@ -70,7 +69,7 @@ impl Frame {
         })
     }
 
-    /// The first column that can't be learned from, and its type.
+    /// The first column with an unsupported type, and the type.
     pub fn unreadable(&self) -> Option<(String, String)> {
         let found = self.schema.fields().iter().find(|field| !is_learnable(field.data_type()));
         found.map(|field| (field.name().clone(), field.data_type().to_string()))
@@ -79,11 +78,11 @@ impl Frame {
     /// The table of the frame.
     pub fn table(&self) -> Result<Table> {
         if let Some((name, kind)) = self.unreadable() {
-            return Err(fault(None, Some(&name), format!("values of type {kind} can't be learned from")));
+            return Err(fault(None, Some(&name), format!("values of type {kind} are not supported")));
         }
         let n_rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
         if n_rows > MAX_ROWS {
-            return Err(fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")));
+            return Err(fault(None, None, format!("the frame has more than {MAX_ROWS} rows, the maximum of a table")));
         }
         let columns: Vec<Result<Column>> =
             parallel::map(self.schema.fields().len(), |j| guarded("Arrow data", || self.column(j)));
@@ -123,7 +122,7 @@ fn broken(error: ArrowError) -> crate::Error {
     fault(None, None, format!("not readable as Arrow data: {error}"))
 }
 
-/// What files give, without dates.
+/// Types supported in files, without dates.
 fn is_learnable(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_learnable(values),
@@ -131,7 +130,7 @@ fn is_learnable(kind: &DataType) -> bool {
     }
 }
 
-/// The numbers where they are, if there is one for each row.
+/// The numbers in place, if no value is missing.
 fn as_it_lies(array: &dyn Array) -> Option<Values> {
     match array.data_type() {
         DataType::Float64 => window::<Float64Type>(array).map(Values::F64),
@@ -153,13 +152,13 @@ where
     Some(unsafe { Buffer::foreign(start, len, 1, Arc::new(array)) })
 }
 
-/// What a column is to become, where its type says more than its values: categories.
+/// The type of a categorical column, if the Arrow type determines it.
 fn wanted(field: &Field, pieces: &[&ArrayRef]) -> Result<Option<ColumnType>> {
     let DataType::Dictionary(_, values) = field.data_type() else { return Ok(None) };
     if field.dict_is_ordered() != Some(true) {
         return Ok(Some(ColumnType::Nominal));
     }
-    // All levels in their order, once each; batches may have dictionaries of their own.
+    // All levels in order; batches may have different dictionaries.
     let (mut levels, mut seen): (Vec<String>, HashSet<String>) = Default::default();
     for array in pieces {
         let mut piece = Piece::new(values);

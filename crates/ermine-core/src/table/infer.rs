@@ -1,9 +1,8 @@
-//! What kind of column a list of words or numbers is, and the column that it becomes.
+//! Inference of column kinds.
 //!
-//! If not declared, a column of a text file is numeric if every cell that is not missing is a number or a date, in one notation for all of them
-//! ([`notation`](super::notation)), boolean if every such cell is `true` or `false` in any case, and nominal otherwise; with all cells missing it is
-//! numeric. Levels are sorted: by name for nominal columns, as numbers where they all are numbers for ordinal ones. So a
-//! column depends on its cells alone, not on how a file was cut into pieces or in which order they came.
+//! Unless declared, a column of a text file is numeric if every cell that is not missing is a number or a date, in one notation ([`notation`](super::notation)); boolean if every such cell is
+//! `true` or `false` in any case; and nominal otherwise. A column without values is numeric. Levels are sorted: by name for nominal columns; as numbers for ordinal columns if all are numbers.
+//! So a column does not depend on how the file was divided into blocks.
 
 use super::coded_strings::CodedStrings;
 use super::notation::Notation;
@@ -15,13 +14,13 @@ use crate::parallel;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The cells that mean "missing".
+/// Missing-value markers.
 #[derive(Debug)]
 pub(super) struct MissingMarkers {
     words: Vec<Vec<u8>>,
-    /// Whether the empty cell is one.
+    /// Whether the empty cell is a marker.
     pub empty: bool,
-    /// Whether one of them looks like a number.
+    /// Whether a marker looks like a number.
     pub numeric: bool,
 }
 
@@ -33,26 +32,26 @@ impl MissingMarkers {
         MissingMarkers { words, empty, numeric }
     }
 
-    /// Whether a cell, its ends cut, means "missing".
+    /// Whether a trimmed cell is a marker.
     pub fn contains(&self, cell: &[u8]) -> bool {
         self.words.iter().any(|word| word == cell)
     }
 }
 
-/// The truth value that a word is taken for without being told: `true` or `false` in any case.
+/// The inferred boolean of a text: `true` or `false` in any case.
 fn truth(word: &str) -> Option<bool> {
     let is = |other: &str| word.trim().eq_ignore_ascii_case(other);
     if is("true") { Some(true) } else { is("false").then_some(false) }
 }
 
-/// The truth value of a word in a column declared boolean: also `yes`/`no`, `y`/`n`, `t`/`f`, `1`/`0`.
+/// The boolean of a text in a column declared boolean: also `yes`/`no`, `y`/`n`, `t`/`f`, `1`/`0`.
 pub(super) fn declared_truth(word: &str) -> Option<bool> {
     let is = |others: &[&str]| others.iter().any(|other| word.trim().eq_ignore_ascii_case(other));
     truth(word)
         .or_else(|| if is(&["yes", "y", "t", "1"]) { Some(true) } else { is(&["no", "n", "f", "0"]).then_some(false) })
 }
 
-/// A cell, or the beginning of a long one.
+/// Shortens a long cell.
 fn shortened(cell: &str) -> String {
     match cell.char_indices().nth(60) {
         Some((cut, _)) => format!("{}...", &cell[..cut]),
@@ -60,12 +59,12 @@ fn shortened(cell: &str) -> String {
     }
 }
 
-/// What was expected where a cell doesn't fit the declared type of its column.
+/// The error message for a cell that doesn't match the declared type of its column.
 pub(super) fn misfit(cell: &str, wanted: &ColumnType) -> String {
     let cell = shortened(cell);
     match wanted {
         ColumnType::Boolean => format!("'{cell}' is neither true nor false"),
-        ColumnType::Ordinal(levels) => format!("'{cell}' is none of the levels {}", levels.join(" < ")),
+        ColumnType::Ordinal(levels) => format!("'{cell}' is not one of the levels {}", levels.join(" < ")),
         _ => format!("'{cell}' is not a number"),
     }
 }
@@ -76,23 +75,23 @@ pub(super) struct Interpreted {
     pub stray: Option<Stray>,
 }
 
-/// Cells that are no numbers in a column of numbers.
+/// Non-numeric cells in a numeric column.
 #[derive(Debug, PartialEq)]
 pub(super) struct Stray {
     /// The row of the first one.
     pub row: usize,
     /// Its text.
     pub value: String,
-    /// How many there are.
+    /// Number of such cells.
     pub n: usize,
 }
 
-/// The column that text cells become: of the type that was declared, or else boolean, numeric or nominal.
+/// Converts text cells to a column: of the declared type, or else boolean, numeric or nominal.
 pub(super) fn column_of_words(name: String, words: CodedStrings, wanted: Option<&ColumnType>) -> Result<Column> {
     interpret(name, words, wanted, &ReadOptions::default()).map(|interpreted| interpreted.column)
 }
 
-/// The same, with the cells that are stray under these options.
+/// The same, with the stray cells according to the options.
 pub(super) fn interpret(
     name: String,
     words: CodedStrings,
@@ -137,7 +136,7 @@ pub(super) fn interpret(
     Ok(Interpreted { column: Column::coded(name, kind, codes, Arc::new(levels)), stray: None })
 }
 
-/// A column of a text file; `line_of` gives the line of a row. Stray cells are noted, or an error with their line.
+/// A column of a text file; `line_of` returns the line of a row. Stray cells are noted, or an error with their line.
 pub(super) fn text_column(
     name: &str,
     words: CodedStrings,
@@ -159,13 +158,13 @@ pub(super) fn text_column(
     Ok(interpreted.column)
 }
 
-/// The numbers that distinct texts are in a notation; NaN where one is none.
+/// The numbers of distinct texts in a notation; NaN for texts that are not numbers.
 struct NumberReading {
     notation: Notation,
     numbers: Vec<f64>,
 }
 
-/// How text cells are read as numbers: as declared, or in the notation in which all are numbers, or nearly all where stray cells don't make categories. `None` where they are not numbers.
+/// How text cells are parsed as numbers: as declared, or in the notation in which all are numbers, or nearly all if stray cells are tolerated. `None` if they are not numbers.
 fn numbers_of(
     names: &[String],
     codes: &[u32],
@@ -212,12 +211,12 @@ impl NumberReading {
         self.numbers.get(code as usize).is_some_and(|x| x.is_nan())
     }
 
-    /// How many distinct texts are no numbers.
+    /// Number of distinct texts that are not numbers.
     fn n_misfits(&self) -> usize {
         self.numbers.iter().filter(|x| x.is_nan()).count()
     }
 
-    /// Whether so few cells are no numbers, of numbers so different, that it is a mistake rather than a category: a few in a hundred, or a single word that may stand for "missing".
+    /// Whether so few cells are not numbers that they are probably mistakes: a few percent, or a single word that may mean "missing".
     fn are_nearly_all(&self, codes: &[u32]) -> bool {
         const FEWEST_NUMBERS: usize = 10;
         let mut numbers: Vec<f64> = self.numbers.iter().copied().filter(|x| !x.is_nan()).collect();
@@ -256,7 +255,7 @@ impl NumberReading {
     }
 }
 
-/// Levels by name, or as numbers where that is asked for and possible; and the new code of each word.
+/// Levels sorted by name, or as numbers if requested and possible; and the new code of each level.
 fn sorted_levels(mut names: Vec<String>, as_numbers: bool) -> (Levels, Vec<u32>) {
     let numbers: Option<Vec<f64>> =
         as_numbers.then(|| names.iter().map(|word| number(word.trim().as_bytes())).collect()).flatten();
@@ -274,9 +273,9 @@ fn sorted_levels(mut names: Vec<String>, as_numbers: bool) -> (Levels, Vec<u32>)
     (Levels::new(sorted), codes)
 }
 
-/// A column of numbers as the type that was declared for it. The levels are then the numbers as they are printed.
+/// Converts a numeric column to the declared type. Levels are then the printed numbers.
 pub(super) fn retype_numbers(column: Column, wanted: Option<&ColumnType>) -> Result<Column> {
-    // Numbers that are written as numbers are those that a notation would give.
+    // Plain numbers are the same in every notation.
     if matches!(wanted, None | Some(ColumnType::Numeric | ColumnType::Written(_))) {
         let notation =
             if let Some(ColumnType::Written(notation)) = wanted { notation.clone() } else { column.notation.clone() };

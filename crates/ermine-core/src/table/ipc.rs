@@ -1,6 +1,6 @@
-//! Arrow IPC files (file and stream format). What their types become is told in `arrow`.
+//! Arrow IPC files (file and stream format). See `arrow` for the supported types.
 //!
-//! Other types are errors that name the column, unless it is ignored.
+//! Columns of other types are errors, unless they are ignored.
 
 mod bounds;
 #[cfg(test)]
@@ -58,7 +58,7 @@ fn read_batches(
     finish(columns, schema, &kept, options)
 }
 
-/// The places of the columns that are not ignored, all of which are of types that can be read.
+/// The indices of the columns that are not ignored; an error if one has an unsupported type.
 fn kept_columns(schema: &Schema, options: &ReadOptions) -> Result<Vec<usize>> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     check_types(&options.types, &names)?;
@@ -69,14 +69,14 @@ fn kept_columns(schema: &Schema, options: &ReadOptions) -> Result<Vec<usize>> {
         }
         if !is_readable(field.data_type()) {
             let message = format!(
-                "values of type {} can't be read, expected numbers, truth values, strings or dates (the column may be ignored)",
+                "values of type {} are not supported; expected numbers, booleans, strings or dates (or ignore the column)",
                 field.data_type()
             );
             return Err(fault(None, Some(field.name()), message));
         }
         kept.push(j);
     }
-    if kept.is_empty() { Err(Error::data("all columns are ignored: nothing is left to read")) } else { Ok(kept) }
+    if kept.is_empty() { Err(Error::data("all columns are ignored; at least one must be read")) } else { Ok(kept) }
 }
 
 fn columns_of(schema: &Schema, kept: &[usize]) -> Vec<Piece> {
@@ -90,7 +90,7 @@ fn append_batch(columns: &mut [Piece], batch: &RecordBatch) -> Result<()> {
 
 fn check_rows(columns: &[Piece]) -> Result<()> {
     if columns.iter().any(|column| column.len() > MAX_ROWS) {
-        return Err(fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")));
+        return Err(fault(None, None, format!("the file has more than {MAX_ROWS} rows, the maximum of a table")));
     }
     Ok(())
 }

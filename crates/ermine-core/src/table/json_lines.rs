@@ -1,10 +1,9 @@
-//! JSON lines: an object for each row. Columns come in the order in which their names appear; a key that a row doesn't have, and `null`, are missing. Kinds of columns are inferred as in
-//! CSV files, whether values are strings or not.
+//! JSON lines: one object per row. Columns are in order of first appearance; absent keys and `null` are missing. Column kinds are inferred as in CSV files, whether values are strings or not.
 
 use super::coded_strings::CodedStrings;
 use super::infer::{MissingMarkers, text_column};
 use super::read::{ColumnType, ReadNote, ReadOptions, check_types, fault};
-use super::source::Source;
+use super::source::ByteSource;
 use super::{MAX_ROWS, Table};
 use crate::error::Result;
 use serde_json::{Map, Value};
@@ -13,7 +12,7 @@ use std::path::Path;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path, options: &ReadOptions, notes: &mut Vec<ReadNote>) -> Result<Table> {
-    read_text(&Source::text_file(path, options.encoding)?.all()?, options, notes)
+    read_text(&ByteSource::text_file(path, options.encoding)?.all()?, options, notes)
 }
 
 fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> Result<Table> {
@@ -33,13 +32,17 @@ fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> R
                 columns.push(CodedStrings::default());
                 columns.len() - 1
             });
-            // A column that was not there before is missing until here.
+            // A new column is missing in all rows before.
             fill(&mut columns[place], lines.len());
             columns[place].push(cell.as_deref().map(str::as_bytes).filter(|cell| !missing.contains(cell.trim_ascii())));
         }
         lines.push(line);
         if lines.len() > MAX_ROWS {
-            return Err(fault(Some(line), None, format!("more than the {MAX_ROWS} rows that a table may have")));
+            return Err(fault(
+                Some(line),
+                None,
+                format!("the file has more than {MAX_ROWS} rows, the maximum of a table"),
+            ));
         }
         columns.iter_mut().for_each(|column| fill(column, lines.len()));
     }
@@ -58,14 +61,14 @@ fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> R
     Table::new(finished)
 }
 
-/// Missing values up to row `n`.
+/// Pads a column with missing values up to row `n`.
 fn fill(column: &mut CodedStrings, n: usize) {
     while column.codes.len() < n {
         column.push(None);
     }
 }
 
-/// The text of a value; `None` where it is missing.
+/// The text of a value; `None` if it is missing.
 fn cell(value: &Value) -> Result<Option<String>, String> {
     match value {
         Value::Null => Ok(None),
@@ -88,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_may_lack_keys_and_have_new_ones() {
+    fn keys_may_be_absent_or_new() {
         let table =
             read_str("{\"x\": 1.5, \"c\": \"a\"}\n\n{\"c\": null, \"t\": true}\n{\"t\":false,\"x\":-2e3}").unwrap();
         assert_eq!(table.names(), ["x", "c", "t"]);
@@ -100,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_their_line() {
+    fn errors_contain_the_line() {
         let message = |text: &str| read_str(text).unwrap_err().to_string();
         assert!(message("{\"x\": 1}\n[1, 2]\n").contains("line 2: expected a JSON object"));
         assert!(message("{\"x\": [1]}\n").contains("line 1, column 'x': expected a number"));

@@ -1,17 +1,16 @@
 //! Sparse text files: libsvm, svmlight and LETOR, `label [qid:N] index:value ... # comment`.
 //!
-//! The columns are `label`, then `qid` where the rows have one, then a sparse column for each index from the lowest that may occur (0
-//! where 0 occurs, else 1) to the highest that does, named by it; where indexes are few and far between, one for each index that occurs. Values that are zero are not held, whether they are written or not.
-//! An index that doesn't occur, but is declared as numeric, is a column of zeros. Indexes may come in any order, but only once in a row. Comments and blank lines are passed over.
+//! The columns are `label`, `qid` if the rows have one, and a sparse column per index, named by it, from the lowest (0 if 0 occurs, else 1) to the highest that occurs; if indices are few and
+//! far apart, only those that occur. Zeros are not stored. An index that doesn't occur but is declared numeric is a column of zeros. Indices may be in any order, but only once per row.
+//! Comments and blank lines are skipped.
 //!
-//! Blocks of lines are parsed on all threads into rows (compressed sparse rows); counting the entries of each column
-//! then tells where each goes in one buffer of columns, which all columns share. Memory: both copies, 12 bytes for each entry.
+//! Blocks of lines are parsed in parallel into compressed sparse rows; a counting sort then transposes them into one buffer that all columns share. Memory: both copies, 12 bytes per entry.
 
 use super::block::{Block, Cutter, check_table_size, for_each_batch};
 use super::infer::{MissingMarkers, retype_numbers};
 use super::number::number;
 use super::read::{ColumnType, ReadOptions, check_types, fault};
-use super::source::Source;
+use super::source::ByteSource;
 use super::{Buffer, Column, MAX_ROWS, Table};
 use crate::error::Result;
 use memchr::memchr;
@@ -19,22 +18,22 @@ use std::collections::HashSet;
 use std::path::Path;
 
 const BLOCK_BYTES: usize = 1 << 18;
-/// The highest index. Each column costs some 150 bytes even when it is empty; this keeps a file of one line from taking gigabytes.
+/// Maximum index. An empty column takes about 150 bytes, so this bounds the memory for a short file.
 const MAX_INDEX: u32 = (1 << 22) - 1;
 
-/// From so many indexes on, columns of zeros are left out where there are more than `GAPS` indexes for each entry.
+/// From this many indices on, columns of zeros are left out if there are more than `GAPS` indices per entry.
 const MANY: usize = 1 << 16;
 const GAPS: usize = 16;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
-    read_source(&Source::file(path)?, options, BLOCK_BYTES)
+    read_source(&ByteSource::file(path)?, options, BLOCK_BYTES)
 }
 
-fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize) -> Result<Table> {
+fn read_source(source: &ByteSource, options: &ReadOptions, block_bytes: usize) -> Result<Table> {
     let missing = MissingMarkers::new(&options.missing);
     let has_queries = first_row_has_query(source)?;
-    let mut parts: Vec<Rows> = Vec::new();
+    let mut parts: Vec<LibsvmRows> = Vec::new();
     let mut n_rows = 0;
     for_each_batch(
         Cutter::new(source.open()?, None, block_bytes, 0)?,
@@ -60,8 +59,7 @@ fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize) -> Re
     retyped(columns, options)
 }
 
-/// Columns of zeros for the indexes that are declared as numbers and don't occur: a sparse file doesn't say how many
-/// columns there are, so that the rows that a model is asked about may have fewer than those it was trained on.
+/// Columns of zeros for indices that are declared numeric and don't occur: a sparse file doesn't state its number of columns, so new data may have fewer columns than the training data.
 fn absent_columns(columns: &[Column], options: &ReadOptions, n_rows: usize) -> Vec<Column> {
     let known: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let is_index = |name: &str| name.parse::<u32>().is_ok_and(|index| index <= MAX_INDEX && index.to_string() == name);
@@ -87,18 +85,18 @@ fn retyped(columns: Vec<Column>, options: &ReadOptions) -> Result<Table> {
 
 /// Some rows of the file.
 #[derive(Debug, Default)]
-struct Rows {
+struct LibsvmRows {
     labels: Vec<f64>,
     queries: Vec<f64>,
-    /// For each row the end of its entries.
+    /// The end of each row's entries.
     ends: Vec<usize>,
     indexes: Vec<u32>,
     values: Vec<f64>,
-    /// The lowest and the highest index, also of zeros.
+    /// The lowest and highest index, including zeros.
     span: Option<(u32, u32)>,
 }
 
-/// What a line says, without comment and blanks; `None` if that is nothing.
+/// A line without comment and blanks; `None` if it is empty.
 fn content(line: &[u8]) -> Option<&[u8]> {
     let line = line[..memchr(b'#', line).unwrap_or(line.len())].trim_ascii();
     (!line.is_empty()).then_some(line)
@@ -108,14 +106,14 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// All rows have a query number, or none has: the first row decides.
-fn first_row_has_query(source: &Source) -> Result<bool> {
+/// Whether the first row has a query number: either all rows have one or none.
+fn first_row_has_query(source: &ByteSource) -> Result<bool> {
     const SAMPLE_BYTES: usize = 1 << 16;
     let (mut stream, mut text) = (source.open()?, Vec::new());
     loop {
         let more = stream.append(&mut text, SAMPLE_BYTES)?;
         let mut lines = text.split(|&byte| byte == b'\n');
-        // Two whole words of the first row are enough; more is read until they are surely there.
+        // Two complete words of the first row are enough.
         let first = lines.find_map(content).map(|line| words(line).take(3).collect::<Vec<_>>()).unwrap_or_default();
         if more == 0 || first.len() == 3 {
             return Ok(first.get(1).is_some_and(|word| word.starts_with(b"qid:")));
@@ -123,8 +121,8 @@ fn first_row_has_query(source: &Source) -> Result<bool> {
     }
 }
 
-fn parse(block: &Block, has_queries: bool, missing: &MissingMarkers) -> Result<Rows> {
-    let (mut rows, mut at) = (Rows::default(), 0);
+fn parse(block: &Block, has_queries: bool, missing: &MissingMarkers) -> Result<LibsvmRows> {
+    let (mut rows, mut at) = (LibsvmRows::default(), 0);
     let mut sorted = Vec::new();
     while at < block.text.len() {
         let end = memchr(b'\n', &block.text[at..]).map_or(block.text.len(), |n| at + n);
@@ -137,16 +135,16 @@ fn parse(block: &Block, has_queries: bool, missing: &MissingMarkers) -> Result<R
     Ok(rows)
 }
 
-type Wrong = (Option<String>, String);
+type LibsvmFault = (Option<String>, String);
 
-impl Rows {
+impl LibsvmRows {
     fn add(
         &mut self,
         line: &[u8],
         has_queries: bool,
         missing: &MissingMarkers,
         sorted: &mut Vec<u32>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LibsvmFault> {
         let mut words = words(line).peekable();
         let label = words.next().unwrap_or_default();
         let value = if missing.contains(label) { Some(f64::NAN) } else { number(label) };
@@ -184,8 +182,8 @@ fn show(word: &[u8]) -> String {
     String::from_utf8_lossy(&word[..word.len().min(60)]).into_owned()
 }
 
-/// A whole number that a double holds exactly.
-fn query_number(digits: &[u8]) -> Result<f64, Wrong> {
+/// An integer that is exact in double precision.
+fn query_number(digits: &[u8]) -> Result<f64, LibsvmFault> {
     let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let query = text.and_then(|text| text.parse::<u64>().ok()).filter(|&query| query <= 1 << 53);
     query.map(|query| query as f64).ok_or_else(|| {
@@ -193,7 +191,7 @@ fn query_number(digits: &[u8]) -> Result<f64, Wrong> {
     })
 }
 
-fn entry(word: &[u8], missing: &MissingMarkers) -> Result<(u32, f64), Wrong> {
+fn entry(word: &[u8], missing: &MissingMarkers) -> Result<(u32, f64), LibsvmFault> {
     let colon = memchr(b':', word).ok_or_else(|| (None, format!("'{}' found, expected index:value", show(word))))?;
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     let digits = !index.is_empty() && index.len() <= 19 && index.iter().all(u8::is_ascii_digit);
@@ -208,15 +206,15 @@ fn entry(word: &[u8], missing: &MissingMarkers) -> Result<(u32, f64), Wrong> {
     Ok((place as u32, number))
 }
 
-fn joined(parts: &mut [Rows], field: impl Fn(&mut Rows) -> &mut Vec<f64>) -> Vec<f64> {
+fn joined(parts: &mut [LibsvmRows], field: impl Fn(&mut LibsvmRows) -> &mut Vec<f64>) -> Vec<f64> {
     let mut all = Vec::new();
     parts.iter_mut().for_each(|rows| all.append(field(rows)));
     all.shrink_to_fit();
     all
 }
 
-/// The entries by column, each column in ascending order of row: a counting sort by index.
-fn transposed(parts: Vec<Rows>, n_rows: usize) -> Vec<Column> {
+/// Transposes the rows into columns, each by ascending row: a counting sort by index.
+fn transposed(parts: Vec<LibsvmRows>, n_rows: usize) -> Vec<Column> {
     let spans = parts.iter().filter_map(|rows| rows.span);
     let Some((low, high)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return Vec::new() };
     let first = low.min(1);
@@ -246,7 +244,7 @@ fn transposed(parts: Vec<Rows>, n_rows: usize) -> Vec<Column> {
         let range = range[0]..range[1];
         Column::sparse((first as usize + j).to_string(), n_rows, rows.slice(range.clone()), values.slice(range))
     };
-    // Where hardly any index of the span occurs, columns of zeros would be most of the table, and of the model.
+    // If few indices of the range occur, columns of zeros would dominate the table and the model.
     let has_gaps = starts.len() > MANY && starts.len() > GAPS * n_entries;
     starts.windows(2).enumerate().filter(|(_, range)| !has_gaps || range[0] < range[1]).map(column).collect()
 }
@@ -258,7 +256,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read_blocks(text: &[u8], size: usize) -> Result<Table> {
-        read_source(&Source::bytes(text), &ReadOptions::default(), size)
+        read_source(&ByteSource::bytes(text), &ReadOptions::default(), size)
     }
 
     #[test]
@@ -275,33 +273,33 @@ mod tests {
     }
 
     #[test]
-    fn a_declared_index_that_does_not_occur_is_a_column_of_zeros() {
+    fn a_declared_index_without_entries_is_a_column_of_zeros() {
         let mut options = ReadOptions::default();
         for name in ["1", "3"] {
             options.types.insert(name.into(), ColumnType::Numeric);
         }
-        let table = read_source(&Source::bytes(b"1 1:2\n0\n"), &options, 9).unwrap();
+        let table = read_source(&ByteSource::bytes(b"1 1:2\n0\n"), &options, 9).unwrap();
         assert_eq!(table.names(), ["label", "1", "3"]);
         assert_eq!(table.column("3").unwrap().numbers(None), [0.0, 0.0]);
         for name in ["03", "x", "4294967296"] {
             let types = std::iter::once((name.to_string(), ColumnType::Numeric)).collect();
-            let read = read_source(&Source::bytes(b"1 1:2\n"), &ReadOptions { types, ..Default::default() }, 9);
+            let read = read_source(&ByteSource::bytes(b"1 1:2\n"), &ReadOptions { types, ..Default::default() }, 9);
             assert!(read.unwrap_err().to_string().contains(name));
         }
     }
 
     #[test]
-    fn the_label_may_be_a_category() {
+    fn the_label_may_be_categorical() {
         let mut options = ReadOptions::default();
         options.types.insert("label".into(), ColumnType::Nominal);
         options.types.insert("2".into(), ColumnType::Ignored);
-        let table = read_source(&Source::bytes(b"+1 1:1 2:3\n-1 1:2\n"), &options, 64).unwrap();
+        let table = read_source(&ByteSource::bytes(b"+1 1:1 2:3\n-1 1:2\n"), &options, 64).unwrap();
         assert_eq!(table.names(), ["label", "1"]);
         assert_eq!(table.columns()[0].levels().unwrap().names(), ["-1", "1"]);
     }
 
     #[test]
-    fn errors_name_the_line() {
+    fn errors_contain_the_line() {
         let cases = [
             ("", "empty"),
             ("# only\n", "empty"),
@@ -324,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_table_is_the_matrix_that_was_written(
+        fn tables_equal_the_written_matrix(
             rows in vec(btree_map(1u32..12, -2i32..3, 0..6), 1..20), queries in any::<bool>(), reverse in any::<bool>(), size in 1usize..80
         ) {
             let mut text = String::new();

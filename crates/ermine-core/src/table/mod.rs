@@ -1,14 +1,14 @@
-//! Files and arrays become a [`Table`]: named columns of numbers and categories, with missing values kept as missing.
+//! Tables: named columns of numbers and categories, read from files or arrays.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`buffer`] | shared, possibly strided memory, ours or somebody else's |
+//! | [`buffer`] | shared, possibly strided memory |
 //! | [`mod@column`] | a column: its kind and its values |
-//! | [`read`] | which reader a file needs; the options that all readers share |
-//! | `csv`, `json_lines`, `arff`, `libsvm`, `parquet`, `ipc` | one reader for each format |
-//! | `frame` | frames of other libraries in memory, with the feature `arrow` |
-//! | [`infer`] | the kind of a column of text cells |
-//! | [`notation`], [`date`] | numbers with separators and signs; dates and times |
+//! | [`read`] | selects the reader of a file; options of all readers |
+//! | `csv`, `json_lines`, `arff`, `libsvm`, `parquet`, `ipc` | one reader per format |
+//! | `frame` | data frames of other libraries, with the feature `arrow` |
+//! | [`infer`] | inference of column kinds |
+//! | [`notation`], [`date`] | formatted numbers; dates and times |
 
 pub mod buffer;
 pub mod column;
@@ -47,7 +47,7 @@ pub use read::{ColumnType, ReadNote, ReadOptions, StrayCells};
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 
-/// Most rows a table may have: row numbers are 32 bits wide, and one bit is used for marks.
+/// Maximum number of rows: row numbers have 32 bits, one of which is used as a mark.
 pub const MAX_ROWS: usize = (1 << 31) - 1;
 
 /// Named columns of equal length.
@@ -58,7 +58,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of these columns, which must be of equal length and have distinct names.
+    /// A table of columns with equal lengths and distinct names.
     pub fn new(columns: Vec<Column>) -> Result<Self> {
         let n_rows = columns.first().map_or(0, Column::len);
         let mut names = HashSet::new();
@@ -72,19 +72,19 @@ impl Table {
             }
         }
         if n_rows > MAX_ROWS {
-            return Err(Error::data(format!("{n_rows} rows are more than the {MAX_ROWS} that a table may have")));
+            return Err(Error::data(format!("a table can have at most {MAX_ROWS} rows (got {n_rows})")));
         }
         drop(names);
         Ok(Table { columns, n_rows })
     }
 
-    /// Columns that are known to fit together; `n_rows` is told, because there may be no column.
+    /// A table of columns that are known to be valid; `n_rows` is needed if there are no columns.
     #[doc(hidden)]
     pub fn of_columns(columns: Vec<Column>, n_rows: usize) -> Self {
         Table { columns, n_rows }
     }
 
-    /// A table of numbers from rows of equal length; the columns are named `names`.
+    /// A numeric table from rows of equal length.
     pub fn from_rows(names: &[&str], rows: &[Vec<f64>]) -> Result<Self> {
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != names.len()) {
             return Err(Error::data(format!("row {i} has {} values, but there are {} names", row.len(), names.len())));
@@ -113,7 +113,7 @@ impl Table {
         self.columns.iter().map(|c| c.name.as_str()).collect()
     }
 
-    /// The place of a column.
+    /// The index of a column.
     pub fn position(&self, name: &str) -> Result<usize> {
         self.columns.iter().position(|c| c.name == name).ok_or_else(|| Error::unknown("column", name, self.names()))
     }
@@ -123,7 +123,7 @@ impl Table {
         Ok(&self.columns[self.position(name)?])
     }
 
-    /// These rows, in this order; rows may repeat. Every row must be there.
+    /// Selects rows, in the given order; rows may repeat. Every row must exist.
     pub fn select(&self, rows: &[u32]) -> Table {
         let column = |column: &Column| match (&column.values, column.codes(Some(rows))) {
             (Values::Codes { levels, .. }, Some(codes)) => {
@@ -134,12 +134,12 @@ impl Table {
         Table { columns: self.columns.iter().map(column).collect(), n_rows: rows.len() }
     }
 
-    /// The columns themselves.
+    /// Takes the columns out of the table.
     pub fn into_columns(self) -> Vec<Column> {
         self.columns
     }
 
-    /// The bytes its values take in memory.
+    /// Memory use in bytes.
     pub fn n_bytes(&self) -> usize {
         self.columns.iter().map(Column::n_bytes).sum()
     }

@@ -1,28 +1,28 @@
-//! Numbers that are not written as plain numbers: with a decimal comma, thousands separators, currency or percent signs, or as dates.
+//! Formatted numbers: decimal commas, thousands separators, currency and percent signs, and dates.
 //!
-//! A column of text cells is read in such a notation where all of its cells agree; a model remembers the notation, so that new tables are read alike. A percent sign doesn't change the number:
-//! 12 % is 12. Brackets mean a negative amount.
+//! A text column is parsed in a notation if all of its cells can be; the model stores the notation, so that new tables are parsed the same way. A percent sign doesn't change the number: 12 %
+//! is 12. Parentheses mean a negative amount.
 
 use super::date::{DateForm, DatePart, common_form, parse};
 use super::number::number;
 use serde::{Deserialize, Serialize};
 
-/// How the cells of a numeric column were written.
+/// The format of a numeric column.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notation {
-    /// As numbers, perhaps with thousands separators, currency or percent signs.
+    /// Plain numbers, possibly with thousands separators, currency or percent signs.
     #[default]
     Plain,
-    /// With a decimal comma: `3,14`, `1.234,5`.
+    /// Decimal comma: `3,14`, `1.234,5`.
     DecimalComma,
-    /// As dates: the numbers are days since 1970-01-01.
+    /// Dates: days since 1970-01-01.
     Date(DateForm),
-    /// As dates with a time: the numbers are seconds since 1970-01-01T00:00.
+    /// Timestamps: seconds since 1970-01-01T00:00.
     Timestamp(DateForm),
-    /// As times of day: the numbers are seconds since midnight.
+    /// Times of day: seconds since midnight.
     Time,
-    /// It was not written at all: the numbers are a part of the dates of another column.
+    /// Derived from the dates of another column.
     DatePart {
         /// The column.
         of: String,
@@ -37,7 +37,7 @@ impl Notation {
         *self == Notation::Plain
     }
 
-    /// The number that a cell is in this notation.
+    /// Parses a cell in this notation.
     pub fn read(&self, text: &str) -> Option<f64> {
         match self {
             Notation::Plain => number(text.trim().as_bytes()).or_else(|| formatted(text, '.')),
@@ -49,7 +49,7 @@ impl Notation {
         }
     }
 
-    /// The factor that turns the numbers into days, if they are dates.
+    /// The factor that converts the numbers to days, for dates.
     pub fn in_days(&self) -> Option<f64> {
         match self {
             Notation::Date(_) => Some(1.0),
@@ -58,7 +58,7 @@ impl Notation {
         }
     }
 
-    /// The notation of dates in which all of these texts can be read.
+    /// The date notation in which all texts can be parsed.
     pub fn of_dates<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<Notation> {
         let form = common_form(texts.clone())?;
         let has_time = |text: &str| parse(text, form).is_some_and(|moment| moment.has_time());
@@ -69,7 +69,7 @@ impl Notation {
         })
     }
 
-    /// What a cell in this notation is called in messages.
+    /// The name of the notation in messages.
     pub fn expected(&self) -> &'static str {
         match self {
             Notation::Plain => "a number",
@@ -84,7 +84,7 @@ impl Notation {
     }
 }
 
-/// A number with this decimal sign, thousands separators, a currency sign before or after it, or a percent sign.
+/// Parses a number with this decimal sign, thousands separators, a currency sign or a percent sign.
 fn formatted(text: &str, decimal: char) -> Option<f64> {
     let text = text.trim();
     if let Some(amount) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
@@ -114,7 +114,7 @@ fn formatted(text: &str, decimal: char) -> Option<f64> {
     Some(if negative { -size } else { size })
 }
 
-/// Digits without their thousands separators, which stand before every three digits.
+/// Digits without thousands separators, which must precede every three digits.
 fn ungrouped(whole: &str, decimal: char) -> Option<String> {
     let Some(separator) = whole.chars().find(|c| !c.is_ascii_digit()) else { return Some(whole.to_string()) };
     let allowed = [' ', '\'', '\u{a0}', '\u{202f}', if decimal == '.' { ',' } else { '.' }];
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_as_people_write_them() {
+    fn formatted_numbers_are_parsed() {
         let point = |text: &str| Notation::Plain.read(text);
         for (text, value) in [
             ("1,234.5", 1234.5),

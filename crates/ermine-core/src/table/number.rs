@@ -1,7 +1,7 @@
-//! Decimal numbers in text.
+//! Parsing of decimal numbers.
 //!
 //! A number is `[+-] digits [. digits] [e [+-] digits]` with at least one digit before the exponent (`1e5`, `+3`, `-.5`,
-//! `7.`), or `inf`/`infinity` in any case and with any sign. Nothing else is: no `nan` (a word that may be declared
+//! `7.`), or `inf`/`infinity` in any case and with any sign. Nothing else is a number: no `nan` (which may be declared
 //! missing), no thousands separators, no hexadecimals, no `1_000`. The result is the double closest to the decimal.
 //!
 //! Most numbers in files have at most 19 digits and no exponent: the digits form an integer `m < 2^64`, the value is
@@ -10,9 +10,9 @@
 //!   point numbers accurately", 1990).
 //! - else `m` times a 64-bit reciprocal of `10^k`, rounded down, gives the value with an error below two units of the upper 64
 //!   bits of the product; unless these come that close to the middle between two doubles (three cases in a thousand),
-//!   they say how to round (the idea of Lemire, "Number parsing at a gigabyte per second", 2021).
+//!   they determine the rounding (the idea of Lemire, "Number parsing at a gigabyte per second", 2021).
 //!
-//! All the others go to fast-float2, which rounds correctly too.
+//! All other numbers are parsed by fast-float2, which also rounds correctly.
 
 const POWERS: [f64; 20] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19];
@@ -29,12 +29,12 @@ const RECIPROCALS: [(u64, i32); 20] = {
     table
 };
 
-/// The number that this text is, if all of it is a number.
+/// Parses a text that is a number.
 pub fn number(text: &[u8]) -> Option<f64> {
     fast_float2::parse::<f64, _>(text).ok().filter(|x| !x.is_nan())
 }
 
-/// The number at the start of `text`, which begins with a digit, sign or point, and how many bytes it takes.
+/// Parses the number at the start of `text`, which begins with a digit, sign or point; returns its length too.
 #[inline]
 pub fn leading_number(text: &[u8]) -> Option<(f64, usize)> {
     let negative = text.first() == Some(&b'-');
@@ -52,7 +52,7 @@ pub fn leading_number(text: &[u8]) -> Option<(f64, usize)> {
     }
 }
 
-/// The double closest to `mantissa / 10^scale`, for a scale up to 19; `None` where that can't be told quickly.
+/// The double closest to `mantissa / 10^scale`, for a scale up to 19; `None` if the fast path can't decide.
 #[inline]
 fn scaled(mantissa: u64, scale: usize) -> Option<f64> {
     if mantissa <= 1 << 53 || scale == 0 {
@@ -71,7 +71,7 @@ fn scaled(mantissa: u64, scale: usize) -> Option<f64> {
     Some(rounded as f64 * f64::from_bits(((1023 + exponent) as u64) << 52))
 }
 
-/// Reads digits from `at` on as a continuation of `value`, modulo 2^64; says how many there are.
+/// Parses digits starting at `at` as a continuation of `value`, modulo 2^64; returns the number of digits too.
 #[inline]
 fn digits(text: &[u8], at: usize, mut value: u64) -> (u64, usize) {
     let mut n = 0;
@@ -86,7 +86,7 @@ fn digits(text: &[u8], at: usize, mut value: u64) -> (u64, usize) {
     (value, n)
 }
 
-/// Eight bytes as a number, if they are eight digits: neighbours are joined to pairs, these to fours, these to eight.
+/// Parses eight digits at once: neighbors are combined to pairs, fours, eight.
 #[inline]
 fn eight_digits(chunk: &[u8]) -> Option<u64> {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -107,7 +107,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_a_number_and_what_is_not() {
+    fn only_decimal_numbers_are_parsed() {
         for (text, value) in [("1e5", 1e5), ("+3", 3.0), ("-.5", -0.5), ("7.", 7.0), ("007", 7.0), ("1E-2", 0.01)] {
             assert_eq!(number(text.as_bytes()), Some(value), "{text}");
         }
@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_gives_the_same_bits_as_the_standard_library(
+        fn the_fast_path_equals_the_standard_library(
             text in "[+-]?[0-9]{0,22}(\\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?", rest in "[,; a-df-z]?"
         ) {
             let whole = format!("{text}{rest}");
@@ -139,7 +139,7 @@ mod tests {
         }
 
         #[test]
-        fn long_numbers_too(mantissa in any::<u64>(), digits in 1usize..=20, point in 0usize..=20) {
+        fn long_numbers_are_parsed(mantissa in any::<u64>(), digits in 1usize..=20, point in 0usize..=20) {
             let mut text = mantissa.to_string();
             text.truncate(digits);
             text.insert(point.min(text.len()), '.');
@@ -166,7 +166,7 @@ mod tests {
         }
 
         #[test]
-        fn every_double_survives_being_written(bits in any::<u64>()) {
+        fn every_double_round_trips(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             prop_assume!(!value.is_nan());
             prop_assert_eq!(number(value.to_string().as_bytes()).map(f64::to_bits), Some(bits));

@@ -1,20 +1,19 @@
-//! Parquet files, column by column.
+//! Parquet reader.
 //!
 //! | in Parquet | in the table |
 //! |---|---|
 //! | integers, `DOUBLE`, decimals | numeric; an integer beyond 2^53 becomes the nearest double |
 //! | `FLOAT`, 16-bit floats | numeric in single precision |
 //! | booleans | boolean |
-//! | strings, enumerations, JSON | nominal: levels that occur, sorted by name |
+//! | strings, enumerations, JSON | nominal: levels sorted by name |
 //! | dates | numeric: days since 1970-01-01 |
 //! | timestamps | numeric: seconds since 1970-01-01T00:00 (UTC where a zone is given), with fractions |
 //! | times | numeric: seconds since midnight |
 //! | null, NaN | missing |
 //!
-//! Other types, and columns inside others, are errors that name the column, unless it is ignored; ignored columns are not even decoded.
-//! Columns are decoded on all threads, each straight into its final place.
+//! Columns of other types, and nested columns, are errors unless they are ignored; ignored columns are not decoded. Columns are decoded in parallel.
 //!
-//! Parquet's own column readers are used, not those that make Arrow arrays: they build in a fifth of the time.
+//! Parquet's column readers are used instead of its Arrow readers, because they compile in a fifth of the time.
 
 mod strict;
 #[cfg(test)]
@@ -61,7 +60,7 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Table> {
     let column = |k: usize| {
         let (leaf, meaning) = kept[k];
         let name = metadata.file_metadata().schema_descr().column(leaf).name().to_string();
-        // A handle for each column: copies of one handle would share, and so disturb, its place in the file.
+        // A separate handle per column: copies of one handle would share its position in the file.
         let piece = read_column(Arc::new(StrictFile(open()?)), &metadata, leaf, meaning)
             .map_err(|e| fault(None, Some(&name), format!("not readable as Parquet: {e}")))?;
         let wanted = options.types.get(&name);
@@ -79,17 +78,17 @@ fn check_rows(metadata: &ParquetMetaData) -> Result<usize> {
     let rows = metadata.row_groups().iter().try_fold(0usize, |sum, group| {
         usize::try_from(group.num_rows()).ok().and_then(|rows| sum.checked_add(rows)).filter(|&sum| sum <= MAX_ROWS)
     });
-    rows.ok_or_else(|| fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")))
+    rows.ok_or_else(|| fault(None, None, format!("the file has more than {MAX_ROWS} rows, the maximum of a table")))
 }
 
-/// What the stored values of a column mean.
+/// The meaning of the stored values of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Meaning {
     Truth,
     Text,
     Single,
     Half,
-    /// Integers and doubles: the stored number is divided by `unit`.
+    /// Integers and doubles, divided by `unit`.
     Number {
         unit: f64,
         unsigned: bool,
@@ -97,12 +96,12 @@ enum Meaning {
     Decimal {
         scale: i32,
     },
-    /// Days and nanoseconds in 96 bits, as old programs write timestamps.
+    /// Days and nanoseconds in 96 bits, a legacy timestamp format.
     Timestamp96,
 }
 
 impl Meaning {
-    /// `None` if values of this type can't be read.
+    /// `None` if the type is not supported.
     fn of(column: &ColumnDescriptor) -> Option<Self> {
         let logical = column.logical_type_ref();
         let converted = column.converted_type();
@@ -123,7 +122,7 @@ impl Meaning {
         }
     }
 
-    /// No rows yet.
+    /// An empty column.
     fn piece(self) -> Piece {
         match self {
             Meaning::Truth => Piece::Truths(CodedStrings::default()),
@@ -145,7 +144,7 @@ fn is_unsigned(logical: Option<&LogicalType>, converted: ConvertedType) -> bool 
         || matches!(converted, UINT_8 | UINT_16 | UINT_32 | UINT_64)
 }
 
-/// Dates and times by their type.
+/// The notation of dates and times.
 fn notation_of(column: &ColumnDescriptor) -> Notation {
     match (column.logical_type_ref(), column.converted_type()) {
         _ if column.physical_type() == Physical::INT96 => Notation::Timestamp(DateForm::YearFirst),
@@ -161,7 +160,7 @@ fn notation_of(column: &ColumnDescriptor) -> Notation {
     }
 }
 
-/// How many steps of the stored integer make a second, for times and timestamps; 1 for all else.
+/// Number of stored units per second, for times and timestamps; 1 for other types.
 fn unit(logical: Option<&LogicalType>, converted: ConvertedType) -> f64 {
     let unit = match logical {
         Some(LogicalType::Time(time)) => Some(time.unit),
@@ -180,7 +179,7 @@ fn unit(logical: Option<&LogicalType>, converted: ConvertedType) -> f64 {
     }
 }
 
-/// The columns that are not ignored, all of which are of types that can be read.
+/// The columns that are not ignored; an error if one has an unsupported type.
 fn kept_columns(metadata: &ParquetMetaData, options: &ReadOptions) -> Result<Vec<(usize, Meaning)>> {
     let schema = metadata.file_metadata().schema_descr();
     let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
@@ -197,12 +196,12 @@ fn kept_columns(metadata: &ParquetMetaData, options: &ReadOptions) -> Result<Vec
             None => return Err(unreadable(name, &type_name(column, flat))),
         }
     }
-    if kept.is_empty() { Err(Error::data("all columns are ignored: nothing is left to read")) } else { Ok(kept) }
+    if kept.is_empty() { Err(Error::data("all columns are ignored; at least one must be read")) } else { Ok(kept) }
 }
 
 fn unreadable(name: &str, kind: &str) -> Error {
     let message = format!(
-        "values of type {kind} can't be read, expected numbers, truth values, strings or dates (the column may be ignored)"
+        "values of type {kind} are not supported; expected numbers, booleans, strings or dates (or ignore the column)"
     );
     fault(None, Some(name), message)
 }
@@ -215,7 +214,7 @@ fn type_name(column: &ColumnDescriptor, flat: bool) -> String {
     }
 }
 
-/// All rows of a column, group after group.
+/// Reads all rows of a column.
 fn read_column(
     file: Arc<StrictFile>,
     metadata: &ParquetMetaData,
@@ -241,7 +240,7 @@ fn read_column(
     Ok(piece)
 }
 
-/// The rows of a column in one group.
+/// Reads the rows of a column in one row group.
 fn read_chunk(reader: ColumnReader, meaning: Meaning, present: i16, piece: &mut Piece) -> parquet::errors::Result<()> {
     use ColumnReader::*;
     match (reader, meaning, piece) {
@@ -314,7 +313,7 @@ fn push_numbers<T: DataType>(
     for_each_row(reader, present, |value| values.push(value.map_or(f64::NAN, &number)))
 }
 
-/// Calls `push` for each row, with `None` where the definition level is below `present`: the value is missing.
+/// Calls `push` for each row, with `None` if the definition level is below `present`, which means that the value is missing.
 fn for_each_row<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     present: i16,
@@ -342,11 +341,11 @@ fn decimal(value: i128, scale: i32) -> f64 {
     number(format!("{value}e{}", -i64::from(scale)).as_bytes()).unwrap_or(f64::NAN)
 }
 
-/// A decimal in big-endian two's complement. Beyond 128 bits the leading 128 count, which is more than a double holds.
+/// A decimal in big-endian two's complement. Beyond 128 bits only the leading 128 bits are used, which exceeds double precision.
 fn long_decimal(bytes: &[u8], scale: i32) -> f64 {
     let sign = if bytes.first().is_some_and(|&byte| byte >= 0x80) { 0xff } else { 0 };
     let start = bytes.iter().position(|&byte| byte != sign).unwrap_or(bytes.len());
-    // One byte of the sign stays, so that the leading bit is the sign's.
+    // One byte of the sign stays, so that the leading bit is the sign.
     let digits = &bytes[start.saturating_sub(1)..];
     let (head, rest) = digits.split_at(digits.len().min(16));
     let value = head.iter().fold(if sign == 0 { 0i128 } else { -1 }, |sum, &byte| (sum << 8) | i128::from(byte));

@@ -1,4 +1,4 @@
-//! Some rows of a column, as readers of columnar formats gather them.
+//! Some rows of a column, collected by the readers of columnar formats.
 
 use super::Column;
 #[cfg(feature = "parquet")]
@@ -18,7 +18,7 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// The column of these rows, of the type that was declared for it.
+    /// Converts to a column of the declared type.
     pub(super) fn column(self, name: String, wanted: Option<&ColumnType>) -> Result<Column> {
         match self {
             Piece::F64(mut values) => {
@@ -34,7 +34,7 @@ impl Piece {
         }
     }
 
-    /// The column of these rows of a file, where dates are dates: those of the format (`natural`), and texts that all are dates.
+    /// Converts to a column of a file with dates: those of the format (`natural`), and texts that are all dates.
     #[cfg(feature = "parquet")]
     pub(super) fn column_of_file(self, name: String, wanted: Option<&ColumnType>, natural: Notation) -> Result<Column> {
         match (&self, wanted) {
@@ -56,7 +56,7 @@ impl Piece {
         }
     }
 
-    /// Appends the values of `piece` at the places given; a place that is not there is missing.
+    /// Appends the values of `piece` at the given positions; `None` is missing.
     #[cfg(feature = "arrow")]
     pub(super) fn push_picked(&mut self, piece: &Piece, places: impl Iterator<Item = Option<usize>>) {
         match (self, piece) {
@@ -78,21 +78,21 @@ impl Piece {
     }
 }
 
-/// Whether all texts are dates, and not the same one.
+/// Whether all texts are dates, and not all the same.
 #[cfg(feature = "parquet")]
 fn are_dates(words: &CodedStrings) -> bool {
     let names: Vec<String> = (0..words.dictionary.len()).map(|number| words.dictionary.text(number)).collect();
     names.len() > 1 && Notation::of_dates(names.iter().map(String::as_str)).is_some()
 }
 
-/// How a truth value is written among words.
+/// A boolean as text.
 pub(super) fn truth(value: bool) -> &'static [u8] {
     if value { b"true" } else { b"false" }
 }
 
-/// The decoders take some damaged data for sound and then panic on a broken promise; to the caller that is an error.
+/// Turns a panic of a decoder on damaged data into an error.
 pub(super) fn guarded<T>(format: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
-    // What was under construction when a panic struck is dropped unseen, so nothing half-made can be observed.
+    // Values under construction are dropped during a panic, so no partial state can be observed.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(fault(None, None, format!("not readable as {format}: it is damaged"))))
 }

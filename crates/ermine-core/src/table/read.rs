@@ -1,5 +1,4 @@
-//! The door for files: looks at the name (and, where the name says nothing, at the first bytes), and hands the file to
-//! the reader of its format.
+//! Selects the reader of a file by its name or, if the name is inconclusive, by its first bytes.
 
 use super::{ColumnKind, Notation, Table};
 use crate::error::{Error, Result, TableLocation};
@@ -10,27 +9,27 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// How a column is to be read, said by the user instead of inferred.
+/// Type of a column, declared by the user instead of inferred.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnType {
     /// Numbers. A cell that is neither a number nor missing is an error.
     Numeric,
-    /// Ordered categories, lowest first. Without levels, the distinct cells in ascending order (as numbers, if they all are).
+    /// Ordered categories, lowest first. Without levels, the distinct cells in ascending order (as numbers, if all are).
     Ordinal(Vec<String>),
-    /// Categories without an order, whatever the cells look like.
+    /// Unordered categories, whatever the cells look like.
     Nominal,
     /// True or false.
     Boolean,
-    /// Dates or times, in any form in which all cells agree.
+    /// Dates or times, in any form that all cells share.
     Date,
-    /// Numbers in a notation that is known, such as that of the training data.
+    /// Numbers in a known notation, such as that of the training data.
     Written(Notation),
-    /// Left out of the table.
+    /// Not read.
     Ignored,
 }
 
 impl ColumnType {
-    /// The kind of the column that results; `None` where it is left out.
+    /// The kind of the resulting column; `None` if it is ignored.
     pub fn kind(&self) -> Option<ColumnKind> {
         match self {
             ColumnType::Numeric | ColumnType::Date | ColumnType::Written(_) => Some(ColumnKind::Numeric),
@@ -41,7 +40,7 @@ impl ColumnType {
         }
     }
 
-    /// Reads `numeric`, `nominal`, `boolean`, `date`, `ignored`, `ordinal` or `ordinal:small<medium<large`.
+    /// Parses `numeric`, `nominal`, `boolean`, `date`, `ignored`, `ordinal` or `ordinal:small<medium<large`.
     pub fn parse(text: &str) -> Result<Self> {
         let (word, rest) = text.split_once(':').unwrap_or((text, ""));
         match (word, rest) {
@@ -61,32 +60,32 @@ impl ColumnType {
     }
 }
 
-/// What all readers share: column types that override inference, and what counts as missing.
+/// Options of all readers: column types that override inference, and missing-value markers.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Types by column name. A name that the file doesn't have is an error.
+    /// Types by column name. Unknown names are errors.
     pub types: BTreeMap<String, ColumnType>,
-    /// Cells that mean "missing", after blanks at both ends are cut.
+    /// Cells that mean "missing", after trimming blanks.
     pub missing: Vec<String>,
-    /// The byte between cells of a CSV file; found by itself if not given.
+    /// The delimiter of a CSV file; detected if `None`.
     pub delimiter: Option<u8>,
-    /// Whether the first line of a CSV file holds names. Without names the columns are `c0`, `c1`, ...
+    /// Whether the first line of a CSV file contains names. Without names the columns are `c0`, `c1`, ...
     pub header: bool,
-    /// Cells that are no numbers in columns of numbers.
+    /// Treatment of non-numeric cells in numeric columns.
     pub stray: StrayCells,
-    /// Whether numbers of text files have a decimal comma; found by itself if not set.
+    /// Whether numbers in text files have a decimal comma; detected if not set.
     pub decimal_comma: bool,
     /// The encoding of text files.
-    pub encoding: Encoding,
+    pub encoding: TextEncoding,
 }
 
-/// What becomes of a cell that is no number where nearly all others of its column are.
+/// Treatment of a non-numeric cell if nearly all other cells of its column are numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StrayCells {
-    /// An error in a column declared numeric; else the column holds categories.
+    /// An error in a column declared numeric; otherwise the column is categorical.
     #[default]
     AsDeclared,
-    /// It is missing, and a [`ReadNote`] says so.
+    /// Missing, with a [`ReadNote`].
     Missing,
     /// An error.
     Refused,
@@ -94,47 +93,47 @@ pub enum StrayCells {
 
 /// The encoding of a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Encoding {
+pub enum TextEncoding {
     /// UTF-8; or UTF-16 if the file starts with its byte-order mark.
     #[default]
     Utf8,
-    /// UTF-16 without a byte-order mark, the lower byte first.
+    /// UTF-16 without a byte-order mark, little-endian.
     Utf16,
-    /// Latin-1, as Windows extends it (Windows-1252).
+    /// Latin-1 with the extensions of Windows-1252.
     Latin1,
 }
 
-impl Encoding {
+impl TextEncoding {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Encoding::Utf8 => "utf-8",
-            Encoding::Utf16 => "utf-16",
-            Encoding::Latin1 => "latin-1",
+            TextEncoding::Utf8 => "utf-8",
+            TextEncoding::Utf16 => "utf-16",
+            TextEncoding::Latin1 => "latin-1",
         }
     }
 
-    /// Reads `utf-8`, `utf-16` or `latin-1` (also `windows-1252`, `cp1252`, `iso-8859-1`).
-    pub fn parse(text: &str) -> Result<Encoding> {
+    /// Parses `utf-8`, `utf-16` or `latin-1` (also `windows-1252`, `cp1252`, `iso-8859-1`).
+    pub fn parse(text: &str) -> Result<TextEncoding> {
         match text.to_lowercase().replace('_', "-").as_str() {
-            "utf-8" | "utf8" => Ok(Encoding::Utf8),
-            "utf-16" | "utf16" | "utf-16le" => Ok(Encoding::Utf16),
-            "latin-1" | "latin1" | "windows-1252" | "cp1252" | "iso-8859-1" => Ok(Encoding::Latin1),
+            "utf-8" | "utf8" => Ok(TextEncoding::Utf8),
+            "utf-16" | "utf16" | "utf-16le" => Ok(TextEncoding::Utf16),
+            "latin-1" | "latin1" | "windows-1252" | "cp1252" | "iso-8859-1" => Ok(TextEncoding::Latin1),
             _ => Err(Error::unknown("encoding", text, ["utf-8", "utf-16", "latin-1"])),
         }
     }
 }
 
-/// Something about a file that its reader decided and its owner may want to know.
+/// A decision of a reader that the user should know.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReadNote {
-    /// Cells that are no numbers in a column of numbers; they are missing.
+    /// Non-numeric cells in a numeric column, treated as missing.
     StrayCells {
         /// The column.
         column: String,
-        /// How many cells.
+        /// Number of cells.
         n_cells: usize,
         /// The line of the first one.
         line: u64,
@@ -167,14 +166,14 @@ impl Default for ReadOptions {
             header: true,
             stray: StrayCells::AsDeclared,
             decimal_comma: false,
-            encoding: Encoding::Utf8,
+            encoding: TextEncoding::Utf8,
         }
     }
 }
 
 /// The format of a table file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum TableFormat {
     Csv,
     Arff,
     JsonLines,
@@ -184,8 +183,8 @@ enum Format {
 }
 
 impl Table {
-    /// Reads a table, with the kinds of its columns inferred. The format follows from the name of the file: `.csv`, `.tsv`, `.txt`,
-    /// `.jsonl`, `.arff`, `.libsvm`, `.svmlight`, `.letor`, each also with `.gz`; `.parquet`; `.arrow`, `.ipc`, `.feather`.
+    /// Reads a table and infers the kinds of its columns. The format is determined by the file extension: `.csv`, `.tsv`, `.txt`, `.jsonl`, `.arff`, `.libsvm`, `.svmlight`, `.letor`, each also
+    /// with `.gz`; `.parquet`; `.arrow`, `.ipc`, `.feather`.
     pub fn read(path: impl AsRef<Path>) -> Result<Table> {
         Table::read_with(path, &ReadOptions::default())
     }
@@ -195,29 +194,29 @@ impl Table {
         Table::read_with_notes(path, options).map(|(table, _)| table)
     }
 
-    /// Reads a table with options, and says what its reader decided.
+    /// Reads a table with options, and returns notes about decisions of the reader.
     pub fn read_with_notes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<(Table, Vec<ReadNote>)> {
         let path = path.as_ref();
         let mut notes = Vec::new();
         let table = match format_of(path) {
-            Format::Csv => super::csv::read(path, options, &mut notes),
-            Format::Arff => super::arff::read(path, options, &mut notes),
-            Format::JsonLines => super::json_lines::read(path, options, &mut notes),
-            Format::Libsvm => super::libsvm::read(path, options),
+            TableFormat::Csv => super::csv::read(path, options, &mut notes),
+            TableFormat::Arff => super::arff::read(path, options, &mut notes),
+            TableFormat::JsonLines => super::json_lines::read(path, options, &mut notes),
+            TableFormat::Libsvm => super::libsvm::read(path, options),
             #[cfg(feature = "parquet")]
-            Format::Parquet => super::parquet::read(path, options),
+            TableFormat::Parquet => super::parquet::read(path, options),
             #[cfg(feature = "ipc")]
-            Format::Ipc => super::ipc::read(path, options),
+            TableFormat::Ipc => super::ipc::read(path, options),
             #[cfg(not(feature = "parquet"))]
-            Format::Parquet => Err(not_built("Parquet", "parquet")),
+            TableFormat::Parquet => Err(not_built("Parquet", "parquet")),
             #[cfg(not(feature = "ipc"))]
-            Format::Ipc => Err(not_built("Arrow IPC", "ipc")),
+            TableFormat::Ipc => Err(not_built("Arrow IPC", "ipc")),
         };
         Ok((table.map_err(|e| e.in_file(path))?, notes))
     }
 }
 
-/// A reader that was left out when the program was built.
+/// The error for a reader that is not part of this build.
 #[cfg(not(all(feature = "parquet", feature = "ipc")))]
 fn not_built(format: &str, feature: &str) -> Error {
     Error::data(format!(
@@ -226,35 +225,35 @@ fn not_built(format: &str, feature: &str) -> Error {
     ))
 }
 
-fn format_of(path: &Path) -> Format {
+fn format_of(path: &Path) -> TableFormat {
     let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
-        "libsvm" | "svmlight" | "svm" | "letor" => Format::Libsvm,
-        "arff" => Format::Arff,
-        "jsonl" | "ndjson" => Format::JsonLines,
-        "parquet" | "pq" => Format::Parquet,
-        "arrow" | "ipc" | "feather" => Format::Ipc,
-        "csv" | "tsv" | "tab" | "txt" => Format::Csv,
+        "libsvm" | "svmlight" | "svm" | "letor" => TableFormat::Libsvm,
+        "arff" => TableFormat::Arff,
+        "jsonl" | "ndjson" => TableFormat::JsonLines,
+        "parquet" | "pq" => TableFormat::Parquet,
+        "arrow" | "ipc" | "feather" => TableFormat::Ipc,
+        "csv" | "tsv" | "tab" | "txt" => TableFormat::Csv,
         _ => format_of_content(path),
     }
 }
 
-/// Parquet and Arrow files say so in their first bytes; anything else is taken for CSV.
-fn format_of_content(path: &Path) -> Format {
+/// Parquet and Arrow files are recognized by their first bytes; all other files are assumed to be CSV.
+fn format_of_content(path: &Path) -> TableFormat {
     let mut magic = Vec::new();
-    // Only a regular file can be looked into twice. What can't be read here is for the reader to report.
+    // Only a regular file can be read twice. Errors are reported by the reader.
     if path.is_file() {
         let _ = File::open(path).and_then(|file| file.take(6).read_to_end(&mut magic));
     }
     match &magic[..] {
-        magic if magic.starts_with(b"PAR1") => Format::Parquet,
-        b"ARROW1" => Format::Ipc,
-        _ => Format::Csv,
+        magic if magic.starts_with(b"PAR1") => TableFormat::Parquet,
+        b"ARROW1" => TableFormat::Ipc,
+        _ => TableFormat::Csv,
     }
 }
 
-/// Something wrong in a table file, at a line and in a column where these are known.
+/// An error in a table file, with its line and column if known.
 pub(super) fn fault(line: Option<u64>, column: Option<&str>, message: impl Into<String>) -> Error {
     Error::Table {
         location: TableLocation { path: None, line, column: column.map(String::from) },
@@ -262,7 +261,7 @@ pub(super) fn fault(line: Option<u64>, column: Option<&str>, message: impl Into<
     }
 }
 
-/// Types may be declared only for columns that are there.
+/// Checks that types are declared only for existing columns.
 pub(super) fn check_types<S: AsRef<str>>(types: &BTreeMap<String, ColumnType>, names: &[S]) -> Result<()> {
     let known: HashSet<&str> = names.iter().map(AsRef::as_ref).collect();
     match types.keys().find(|name| !known.contains(name.as_str())) {

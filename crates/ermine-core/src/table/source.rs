@@ -1,9 +1,8 @@
-//! Where the bytes of a table file come from: a file or memory, plain or gzip (one member or several).
+//! The bytes of a table file: from a file or from memory, plain or gzip (one or more members).
 //!
-//! A reader may need two passes over a file, so a [`Source`] can be opened as often as wanted. A regular file is read as
-//! a stream; something that gives its bytes only once (a pipe, `/dev/stdin`) is first taken into memory.
+//! A reader may need two passes over a file, so a [`ByteSource`] can be opened repeatedly. A regular file is streamed; a pipe or `/dev/stdin` is first read into memory.
 
-use super::read::{Encoding, fault};
+use super::read::{TextEncoding, fault};
 use crate::error::{Error, Result};
 use crate::memory;
 use flate2::bufread::MultiGzDecoder;
@@ -15,42 +14,42 @@ use std::path::{Path, PathBuf};
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const GZIP_BUFFER: usize = 1 << 17;
 
-/// Bytes that can be read from their start any number of times.
-pub struct Source<'a> {
+/// Bytes that can be read repeatedly from the start.
+pub struct ByteSource<'a> {
     path: PathBuf,
     bytes: Option<Cow<'a, [u8]>>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ByteSource<'a> {
     /// The file at `path`.
-    pub fn file(path: &Path) -> Result<Source<'static>> {
+    pub fn file(path: &Path) -> Result<ByteSource<'static>> {
         let facts = check_file(path)?;
-        let mut source = Source { path: path.to_path_buf(), bytes: None };
+        let mut source = ByteSource { path: path.to_path_buf(), bytes: None };
         if !facts.is_file() {
             source.bytes = Some(Cow::Owned(memory::read_file(path)?));
         }
         Ok(source)
     }
 
-    /// The text file at `path` as UTF-8. Files in another encoding are read into memory.
-    pub fn text_file(path: &Path, encoding: Encoding) -> Result<Source<'static>> {
-        let mut source = Source::file(path)?;
+    /// The text file at `path`, converted to UTF-8. Files in another encoding are read into memory.
+    pub fn text_file(path: &Path, encoding: TextEncoding) -> Result<ByteSource<'static>> {
+        let mut source = ByteSource::file(path)?;
         let mut start = Vec::new();
         source.open()?.append(&mut start, 2)?;
         let encoding = match (&start[..], encoding) {
-            (b"\xff\xfe" | b"\xfe\xff", _) => Encoding::Utf16,
+            (b"\xff\xfe" | b"\xfe\xff", _) => TextEncoding::Utf16,
             (_, encoding) => encoding,
         };
-        if encoding != Encoding::Utf8 {
+        if encoding != TextEncoding::Utf8 {
             let bytes = source.all()?;
             source.bytes = Some(Cow::Owned(to_utf8(&bytes, encoding)));
-            // What is in memory now is unpacked.
+            // The bytes in memory are no longer compressed.
             source.path = source.path.with_extension("");
         }
         Ok(source)
     }
 
-    /// All bytes at once.
+    /// Reads all bytes.
     pub fn all(&self) -> Result<Vec<u8>> {
         let (mut bytes, mut stream) = (Vec::new(), self.open()?);
         while stream.append(&mut bytes, 1 << 20)? > 0 {}
@@ -60,10 +59,10 @@ impl<'a> Source<'a> {
     /// Bytes in memory.
     #[cfg(test)]
     pub fn bytes(bytes: &'a [u8]) -> Self {
-        Source { path: PathBuf::from("memory"), bytes: Some(Cow::Borrowed(bytes)) }
+        ByteSource { path: PathBuf::from("memory"), bytes: Some(Cow::Borrowed(bytes)) }
     }
 
-    /// A stream of the bytes from the first one on, unpacked if they are gzip.
+    /// Opens a stream of the bytes, decompressed if they are gzip.
     pub fn open(&self) -> Result<Stream<'_>> {
         match &self.bytes {
             Some(bytes) => self.unpack(Cursor::new(&bytes[..]), Some(bytes.len() as u64)),
@@ -95,13 +94,13 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Text in another encoding as UTF-8; what is no character becomes U+FFFD.
-fn to_utf8(bytes: &[u8], encoding: Encoding) -> Vec<u8> {
-    /// The characters of Windows-1252 from 0x80 to 0x9f; all others are those of Unicode.
+/// Converts text in another encoding to UTF-8; invalid characters become U+FFFD.
+fn to_utf8(bytes: &[u8], encoding: TextEncoding) -> Vec<u8> {
+    /// The characters of Windows-1252 from 0x80 to 0x9f; all others equal Unicode.
     const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
     let text: String = match encoding {
-        Encoding::Utf8 => return bytes.to_vec(),
-        Encoding::Latin1 => {
+        TextEncoding::Utf8 => return bytes.to_vec(),
+        TextEncoding::Latin1 => {
             let windows: Vec<char> = WINDOWS.chars().collect();
             let character = |&byte: &u8| match byte {
                 0x80..=0x9f => windows[usize::from(byte - 0x80)],
@@ -109,7 +108,7 @@ fn to_utf8(bytes: &[u8], encoding: Encoding) -> Vec<u8> {
             };
             bytes.iter().map(character).collect()
         }
-        Encoding::Utf16 => {
+        TextEncoding::Utf16 => {
             let big = bytes.starts_with(b"\xfe\xff");
             let unit = |pair: &[u8]| if big { [pair[0], pair[1]] } else { [pair[1], pair[0]] };
             let units = bytes.chunks_exact(2).map(|pair| u16::from_be_bytes(unit(pair)));
@@ -119,13 +118,13 @@ fn to_utf8(bytes: &[u8], encoding: Encoding) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// What the system knows about a file that is there and is no directory.
+/// The metadata of an existing file that is not a directory.
 pub fn check_file(path: &Path) -> Result<Metadata> {
     let facts = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     if facts.is_dir() { Err(fault(None, None, "this is a directory, expected a file")) } else { Ok(facts) }
 }
 
-/// The bytes of a [`Source`] in order.
+/// The bytes of a [`ByteSource`] in order.
 pub struct Stream<'s> {
     path: &'s Path,
     reader: Box<dyn Read + Send + 's>,
@@ -134,12 +133,12 @@ pub struct Stream<'s> {
 }
 
 impl Stream<'_> {
-    /// How many bytes there are from first to last, where that is known beforehand.
+    /// Total number of bytes, if known.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// Appends the next `n` bytes to `text`, or as many as are left; says how many.
+    /// Appends the next `n` bytes to `text`, or the remaining ones; returns their number.
     pub fn append(&mut self, text: &mut Vec<u8>, n: usize) -> Result<usize> {
         text.reserve(n);
         let read = self.reader.by_ref().take(n as u64).read_to_end(text);
@@ -163,7 +162,7 @@ mod tests {
         zipper.finish().unwrap()
     }
 
-    fn all(source: &Source) -> Result<Vec<u8>> {
+    fn all(source: &ByteSource) -> Result<Vec<u8>> {
         let mut text = Vec::new();
         let mut stream = source.open()?;
         while stream.append(&mut text, 3)? > 0 {}
@@ -171,25 +170,25 @@ mod tests {
     }
 
     #[test]
-    fn gzip_of_several_members_is_read_as_one_text_as_often_as_wanted() {
+    fn gzip_files_with_several_members_can_be_read_repeatedly() {
         let packed = [zip(b"a,b\n1,2\n"), zip(b"3,4\n")].concat();
-        let source = Source::bytes(&packed);
+        let source = ByteSource::bytes(&packed);
         assert_eq!(all(&source).unwrap(), b"a,b\n1,2\n3,4\n");
         assert_eq!(all(&source).unwrap(), b"a,b\n1,2\n3,4\n");
-        assert_eq!(all(&Source::bytes(b"plain")).unwrap(), b"plain");
+        assert_eq!(all(&ByteSource::bytes(b"plain")).unwrap(), b"plain");
     }
 
     #[test]
-    fn broken_gzip_is_an_error_wherever_it_breaks() {
+    fn truncated_gzip_is_an_error() {
         let text: Vec<u8> = (0..2000u32).flat_map(|i| i.wrapping_mul(2654435761).to_le_bytes()).collect();
         let packed = zip(&text);
         for n in (2..packed.len()).step_by(97) {
-            let message = all(&Source::bytes(&packed[..n])).unwrap_err().to_string();
+            let message = all(&ByteSource::bytes(&packed[..n])).unwrap_err().to_string();
             assert!(message.contains("broken gzip"), "cut at {n}: {message}");
         }
         let mut flipped = packed.clone();
         let middle = flipped.len() / 2;
         flipped[middle] ^= 0x55;
-        assert!(all(&Source::bytes(&flipped)).unwrap_err().to_string().contains("broken gzip"));
+        assert!(all(&ByteSource::bytes(&flipped)).unwrap_err().to_string().contains("broken gzip"));
     }
 }

@@ -1,10 +1,8 @@
-//! A table as a CSV file that reads back as the same table.
+//! CSV writer. Tables round-trip.
 //!
-//! Cells are separated by commas and quoted where they have to be: a comma, semicolon, tab, quote, line end or byte-order mark inside, or
-//! blanks at the ends. Numbers have the fewest digits that lead back to the same bits (of an `f32`, for a column held
-//! in single precision). Missing is the empty cell; in a table of one column it is `""`, since blank lines are passed over.
-//! What CSV can't say is lost: a level that looks like a missing word reads back as missing, levels that all look like
-//! numbers as numbers, unless the types are given to the reader.
+//! Cells are separated by commas and quoted if they contain a comma, semicolon, tab, quote, line end or byte-order mark, or blanks at the ends. Numbers have the fewest digits that round-trip
+//! (as `f32` for single-precision columns). Missing is the empty cell, or `""` in a table of one column, since blank lines are skipped. Information that CSV can't express is lost: a level that
+//! looks like a missing-value marker is read as missing, and levels that all look like numbers as numbers, unless the reader is given types.
 
 use super::{Column, Table, Values};
 use crate::atomic::replace_file;
@@ -14,8 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 impl Table {
-    /// Writes the table to a CSV file, packed with gzip if its name ends in `.gz`. A file that was there before is
-    /// replaced as a whole or not at all.
+    /// Writes the table to a CSV file, compressed with gzip if its name ends in `.gz`. An existing file is replaced atomically.
     pub fn write_csv(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
@@ -29,7 +26,7 @@ impl Table {
         })
     }
 
-    /// Writes the table as CSV text.
+    /// Writes the table in CSV format.
     pub fn write_csv_to(&self, writer: impl Write) -> io::Result<()> {
         let mut out = BufWriter::with_capacity(1 << 16, writer);
         for (j, column) in self.columns().iter().enumerate() {
@@ -37,7 +34,7 @@ impl Table {
             write_text(&mut out, &column.name, self.n_columns() == 1)?;
         }
         out.write_all(b"\n")?;
-        let mut cells: Vec<Cells> = self.columns().iter().map(Cells::new).collect();
+        let mut cells: Vec<ColumnCells> = self.columns().iter().map(ColumnCells::new).collect();
         for row in 0..self.n_rows() {
             for (j, column) in cells.iter_mut().enumerate() {
                 out.write_all(if j == 0 { b"" } else { b"," })?;
@@ -49,15 +46,15 @@ impl Table {
     }
 }
 
-/// The cells of a column, taken row after row; a sparse column remembers how far it has come.
-struct Cells<'a> {
+/// Writes the cells of a column row by row; remembers the position in a sparse column.
+struct ColumnCells<'a> {
     column: &'a Column,
     next: usize,
 }
 
-impl<'a> Cells<'a> {
+impl<'a> ColumnCells<'a> {
     fn new(column: &'a Column) -> Self {
-        Cells { column, next: 0 }
+        ColumnCells { column, next: 0 }
     }
 
     fn write(&mut self, out: &mut impl Write, row: usize, alone: bool) -> io::Result<()> {
@@ -66,7 +63,7 @@ impl<'a> Cells<'a> {
             Values::F64(values) => write_number(out, values.get(row), alone),
             Values::F32(values) => {
                 let value = values.get(row);
-                // Written as an f32, `0.1` stays `0.1`.
+                // Formatted as f32, so that `0.1` stays `0.1`.
                 if (1e-5..1e15).contains(&value.abs()) { write!(out, "{value}") } else { write_f32(out, value, alone) }
             }
             Values::Sparse { rows, values, .. } => {

@@ -118,7 +118,7 @@ pub enum Reason {
 
 /// A learner that has no place on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Skipped {
+pub struct SkippedLearner {
     /// Its name.
     pub learner: &'static str,
     /// Why.
@@ -142,7 +142,7 @@ pub struct Leaderboard {
     /// Learners that were cross-validated.
     pub entries: Vec<LeaderboardEntry>,
     /// Learners that were not.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedLearner>,
     /// Learners whose settings were not all tried.
     pub untuned: Vec<Untuned>,
 }
@@ -169,7 +169,7 @@ impl fmt::Display for Leaderboard {
             }
             writeln!(f)?;
         }
-        for Skipped { learner, reason } in &self.skipped {
+        for SkippedLearner { learner, reason } in &self.skipped {
             writeln!(f, "    {learner}: {reason}")?;
         }
         Ok(())
@@ -272,7 +272,7 @@ impl RunningComparison<'_> {
                     }
                     board.entries.push(entry);
                 }
-                Err(reason) => board.skipped.push(Skipped { learner: learner.info().name, reason }),
+                Err(reason) => board.skipped.push(SkippedLearner { learner: learner.info().name, reason }),
             }
         }
         board

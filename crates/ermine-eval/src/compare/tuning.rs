@@ -3,7 +3,7 @@
 use super::budget::DeadlineObserver;
 use super::{BASELINE, Leaderboard, LeaderboardEntry, RunningComparison, Untuned};
 use crate::evaluate::journal::Journal;
-use crate::evaluate::search::{FACTOR, Search, Strategy, search, with_setting};
+use crate::evaluate::search::{FACTOR, HyperparameterSearch, Strategy, search, with_setting};
 use crate::evaluate::space::Space;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
@@ -70,7 +70,7 @@ impl RunningComparison<'_> {
         let observer = DeadlineObserver::new(self.context.observer, until);
         let context = Context { observer: &observer, ..*self.context };
         let space = Space::declared(&**learner).supported_by(&**learner, self.data, &context)?;
-        let what = Search {
+        let what = HyperparameterSearch {
             learner: &**learner,
             space: &space,
             strategy: self.strategy(left, seconds),

@@ -8,14 +8,14 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A function of predictions and truth.
-type Score = dyn Fn(&Prediction, &Dataset) -> Result<f64> + Send + Sync;
+type ScoreFunction = dyn Fn(&Prediction, &Dataset) -> Result<f64> + Send + Sync;
 
 /// A metric of your own: a name, a direction, and a function of predictions and truth.
 #[derive(Clone)]
 pub struct CustomMetric {
     name: &'static str,
     higher_is_better: bool,
-    score: Arc<Score>,
+    score: Arc<ScoreFunction>,
 }
 
 impl CustomMetric {

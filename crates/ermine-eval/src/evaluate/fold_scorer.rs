@@ -27,7 +27,7 @@ pub(super) struct FoldResult {
     /// By measure: the score, NaN where it can't be told, and why then.
     scores: Vec<(f64, Option<String>)>,
     /// The predictions, where some measures are told of all tested rows together.
-    said: Option<Prediction>,
+    prediction: Option<Prediction>,
 }
 
 /// A measure over splits.
@@ -54,15 +54,15 @@ impl<'a> FoldScorer<'a> {
     }
 
     /// Judges what a model says about the tested rows of a split, which `test` has in the classes of the model.
-    pub fn score(&self, said: Prediction, test: &Dataset) -> Result<FoldResult> {
-        let outcome = Outcome::new(&said, test)?;
+    pub fn score(&self, prediction: Prediction, test: &Dataset) -> Result<FoldResult> {
+        let outcome = Outcome::new(&prediction, test)?;
         let each = self.measures.iter().zip(&self.together);
         let scores = each.map(|(m, together)| if *together { (f64::NAN, None) } else { score(&outcome, *m) }).collect();
         drop(outcome);
-        Ok(FoldResult { scores, said: self.together.contains(&true).then_some(said) })
+        Ok(FoldResult { scores, prediction: self.together.contains(&true).then_some(prediction) })
     }
 
-    /// Each measure over all splits, of which these are the judgements in their order.
+    /// Each measure over all splits, of which these are the judgments in their order.
     pub fn summarize(&self, judged: &[FoldResult]) -> Result<Vec<MeasureOverFolds>> {
         let mut told: Vec<MeasureOverFolds> = (0..self.measures.len())
             .map(|k| MeasureOverFolds {
@@ -76,11 +76,12 @@ impl<'a> FoldScorer<'a> {
         }
         told.iter_mut().filter(|measure| measure.pooled).for_each(|measure| measure.folds.clear());
         for round in self.splits.rounds() {
-            let said: Vec<&Prediction> = judged[round.clone()].iter().filter_map(|split| split.said.as_ref()).collect();
+            let prediction: Vec<&Prediction> =
+                judged[round.clone()].iter().filter_map(|split| split.prediction.as_ref()).collect();
             let rows: Vec<u32> = round.flat_map(|index| self.splits.split(index).1).collect();
             let unlike = || Error::data("the models of some splits predict other things than those of others");
-            let (said, tested) = (Prediction::stacked(&said).ok_or_else(unlike)?, self.data.select(&rows)?);
-            let outcome = Outcome::new(&said, &tested)?;
+            let (prediction, tested) = (Prediction::stacked(&prediction).ok_or_else(unlike)?, self.data.select(&rows)?);
+            let outcome = Outcome::new(&prediction, &tested)?;
             for (measure, told) in self.measures.iter().zip(&mut told).filter(|(_, told)| told.pooled) {
                 let (value, why) = score(&outcome, *measure);
                 told.folds.push(value);

@@ -3,7 +3,7 @@
 //! The first line identifies the search (learner, parameters, measure, splits, data); a journal of another search is refused or, if asked for, started over. An incomplete last line is
 //! ignored. Only one search at a time can use a journal.
 
-use super::search::{Search, Trial};
+use super::search::{HyperparameterSearch, Trial};
 use super::space::Setting;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Target};
@@ -39,16 +39,27 @@ impl Journal {
     }
 
     /// Opens the journal of a search, or starts it. The journal of another search is an error.
-    pub fn open(path: &Path, search: &Search<'_>, data: &Dataset, seed: u64) -> Result<Journal> {
+    pub fn open(path: &Path, search: &HyperparameterSearch<'_>, data: &Dataset, seed: u64) -> Result<Journal> {
         Journal::open_with(path, search, data, seed, false)
     }
 
     /// The same, but the journal of another search is started over.
-    pub fn open_or_restart(path: &Path, search: &Search<'_>, data: &Dataset, seed: u64) -> Result<Journal> {
+    pub fn open_or_restart(
+        path: &Path,
+        search: &HyperparameterSearch<'_>,
+        data: &Dataset,
+        seed: u64,
+    ) -> Result<Journal> {
         Journal::open_with(path, search, data, seed, true)
     }
 
-    fn open_with(path: &Path, search: &Search<'_>, data: &Dataset, seed: u64, restart: bool) -> Result<Journal> {
+    fn open_with(
+        path: &Path,
+        search: &HyperparameterSearch<'_>,
+        data: &Dataset,
+        seed: u64,
+        restart: bool,
+    ) -> Result<Journal> {
         let io = |e| Error::io(path, e);
         let subject = Subject::of(search, data, seed);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
@@ -131,7 +142,7 @@ fn read(text: &str, subject: &Subject) -> std::result::Result<Vec<Trial>, String
 }
 
 impl Subject {
-    fn of(search: &Search<'_>, data: &Dataset, seed: u64) -> Subject {
+    fn of(search: &HyperparameterSearch<'_>, data: &Dataset, seed: u64) -> Subject {
         Subject {
             journal_of: search.learner.info().name.into(),
             parameters: format!("{:?}", search.learner.values()),

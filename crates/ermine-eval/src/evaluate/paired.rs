@@ -33,12 +33,12 @@ pub fn paired_test(first: &[f64], second: &[f64], splits: &Splits) -> Paired {
     let difference = differences.iter().sum::<f64>() / k;
     let widest = WIDEST * median_size(&differences);
     let tested: Vec<f64> = differences.iter().map(|d| d.clamp(-widest, widest)).collect();
-    let centre = tested.iter().sum::<f64>() / k;
-    let variance = tested.iter().map(|d| (d - centre).powi(2)).sum::<f64>() / (k - 1.0);
+    let center = tested.iter().sum::<f64>() / k;
+    let variance = tested.iter().map(|d| (d - center).powi(2)).sum::<f64>() / (k - 1.0);
     let (train, test) = splits.split(0);
     let spread = ((1.0 / k + test.len() as f64 / train.len() as f64) * variance).sqrt();
-    let p_value = match (k > 1.0 && centre != 0.0, spread > 0.0) {
-        (true, true) => t_two_sided(centre / spread, k - 1.0),
+    let p_value = match (k > 1.0 && center != 0.0, spread > 0.0) {
+        (true, true) => t_two_sided(center / spread, k - 1.0),
         // The same difference in every split.
         (true, false) => 0.0,
         _ => 1.0,

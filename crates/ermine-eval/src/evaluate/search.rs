@@ -6,9 +6,9 @@
 //! | random | settings drawn from the space (Bergstra and Bengio, 2012) |
 //! | halving | many settings on few rows; the better part of them on more rows, until one is left on all (Jamieson and Talwalkar, 2016) |
 //!
-//! **One fit, many settings.** Where a learner has a [`Path`] (rounds of boosting, strength of pruning or of a penalty, number of
-//! neighbours, price of slack), settings that differ in that parameter alone come from one fit in each split. Where splits can share their work too
-//! (one index of neighbours, one matrix of kernel values), they do.
+//! **One fit, many settings.** Where a learner has a [`PathLearner`] (rounds of boosting, strength of pruning or of a penalty, number of
+//! neighbors, price of slack), settings that differ in that parameter alone come from one fit in each split. Where splits can share their work too
+//! (one index of neighbors, one matrix of kernel values), they do.
 //!
 //! **Stopping.** Whatever was tried is kept in a [`Journal`]; a search that is stopped and started again goes on where it was, and ends as if it had
 //! never stopped. Of settings that are equally good, the one with the better probabilities (or the smaller squared error) is best, and then the first: that is the learner as it is.
@@ -22,12 +22,12 @@ use super::space::{Setting, Space};
 use crate::evaluate::{in_classes_of, predict_classes_of};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::{predict_path, predict_splits};
-use ermine_core::learner::{Context, Learner, Path, fit};
+use ermine_core::learner::{Context, Learner, PathLearner, fit};
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::parallel;
 use ermine_core::parallel::run;
 use ermine_core::param::Value;
-use ermine_core::progress::{Event, Observer, Parts, report};
+use ermine_core::progress::{Event, Observer, PartObserver, report};
 use ermine_core::rng::{self, Purpose};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -68,7 +68,7 @@ pub enum Strategy {
 }
 
 /// What is searched, and how settings are judged.
-pub struct Search<'a> {
+pub struct HyperparameterSearch<'a> {
     /// The learner, with the parameters that are not searched.
     pub learner: &'a dyn Learner,
     /// The settings.
@@ -131,7 +131,7 @@ pub struct SearchResult {
 
 /// Searches.
 pub fn search(
-    search: &Search<'_>,
+    search: &HyperparameterSearch<'_>,
     data: &Dataset,
     context: &Context<'_>,
     journal: &mut Journal,
@@ -176,10 +176,10 @@ pub fn with_setting(learner: &dyn Learner, setting: &Setting, context: &Context<
     Ok(copy)
 }
 
-impl Search<'_> {
+impl HyperparameterSearch<'_> {
     /// Settings that share all but the path parameter, with the values of that one.
     fn batches(&self, seed: u64) -> Result<Vec<Batch>> {
-        let path = self.learner.path().map(Path::parameter);
+        let path = self.learner.path().map(PathLearner::parameter);
         if self.strategy == Strategy::Listed {
             return Ok(grouped(self.space.listed(), path));
         }
@@ -275,7 +275,7 @@ fn grouped(settings: &[Setting], path: Option<&'static str>) -> Vec<Batch> {
 }
 
 struct RunningSearch<'a, 'b> {
-    search: &'a Search<'b>,
+    search: &'a HyperparameterSearch<'b>,
     data: &'a Dataset,
     context: &'a Context<'a>,
     journal: &'a mut Journal,
@@ -379,7 +379,7 @@ impl RunningSearch<'_, '_> {
         }
         // Many rows keep all cores busy by themselves, and their models take room.
         let at_once = if self.data.n_rows() <= FEW_ROWS { AT_ONCE } else { 1 };
-        let parts = Parts(self.context.observer);
+        let parts = PartObserver(self.context.observer);
         let observer: &dyn Observer = if at_once > 1 { &parts } else { self.context.observer };
         let context = &Context { observer, ..*self.context };
         let of_split = |index: usize| {
@@ -413,15 +413,15 @@ impl RunningSearch<'_, '_> {
         let Some((_, values)) = batch.path.as_ref().filter(|_| rows.is_none() && learner.path().is_some()) else {
             return Ok(None);
         };
-        let context = Context { observer: &Parts(self.context.observer), ..*self.context };
+        let context = Context { observer: &PartObserver(self.context.observer), ..*self.context };
         let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
             return Ok(None);
         };
         let mut judged: Vec<Vec<FoldResult>> = values.iter().map(|_| Vec::new()).collect();
         for (index, predictions) in predicted.into_iter().enumerate() {
             let test = self.data.select(&splits.split(index).1)?;
-            for (of_setting, said) in judged.iter_mut().zip(predictions) {
-                of_setting.push(self.judge.score(said, &test)?);
+            for (of_setting, prediction) in judged.iter_mut().zip(predictions) {
+                of_setting.push(self.judge.score(prediction, &test)?);
             }
             report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
         }
@@ -440,7 +440,7 @@ impl RunningSearch<'_, '_> {
         match &batch.path {
             Some((_, values)) if learner.path().is_some() => {
                 let predictions = predict_path(learner, values, train, test, context)?;
-                predictions.into_iter().map(|said| self.judge.score(said, test)).collect()
+                predictions.into_iter().map(|prediction| self.judge.score(prediction, test)).collect()
             }
             _ => {
                 let alone = |setting: &Setting| {
@@ -466,7 +466,7 @@ fn fewer(mut rows: Vec<u32>, most: Option<usize>, seed: u64, split: usize) -> Ve
 
 /// How good a search is: in each outer split, the best setting found within its training rows alone is trained on them and tested.
 pub fn nested(
-    inner: &Search<'_>,
+    inner: &HyperparameterSearch<'_>,
     outer: &Splits,
     inner_splits: impl Fn(&Dataset) -> Result<Splits>,
     data: &Dataset,
@@ -479,7 +479,7 @@ pub fn nested(
         let (train, test) = outer.split(index);
         let train = data.select(&train)?;
         let splits = inner_splits(&train)?;
-        let within = Search { splits: &splits, ..*inner };
+        let within = HyperparameterSearch { splits: &splits, ..*inner };
         let found = search(&within, &train, context, &mut Journal::none())?;
         if found.stopped {
             return Err(Error::Stopped);

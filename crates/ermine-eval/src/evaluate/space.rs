@@ -4,7 +4,7 @@ use super::search::with_setting;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::{Dataset, Target};
-use ermine_core::param::{Kind, ParamSpec, Tune, Value};
+use ermine_core::param::{ParamKind, ParamSpec, Tune, Value};
 use ermine_core::progress::{Control, Event, Observer};
 use ermine_core::rng::{Rng, uniform};
 use std::collections::BTreeMap;
@@ -36,11 +36,11 @@ pub struct Space {
 /// A grid with more settings than this is a mistake.
 const MOST_SETTINGS: usize = 100_000;
 
-fn takes_whole_numbers(kind: &Kind) -> bool {
+fn takes_whole_numbers(kind: &ParamKind) -> bool {
     match kind {
-        Kind::Int => true,
-        Kind::Optional(kind) => takes_whole_numbers(kind),
-        Kind::Either(kinds) => kinds.iter().any(takes_whole_numbers),
+        ParamKind::Int => true,
+        ParamKind::Optional(kind) => takes_whole_numbers(kind),
+        ParamKind::Either(kinds) => kinds.iter().any(takes_whole_numbers),
         _ => false,
     }
 }
@@ -171,11 +171,11 @@ fn few_rows(data: &Dataset) -> Result<Dataset> {
     data.select(&rows)
 }
 
-fn each(kind: &Kind) -> Vec<Value> {
+fn each(kind: &ParamKind) -> Vec<Value> {
     match kind {
-        Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
-        Kind::Choice(words) => words.iter().map(|word| Value::Text((*word).into())).collect(),
-        Kind::Optional(kind) => std::iter::once(Value::None).chain(each(kind)).collect(),
+        ParamKind::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        ParamKind::Choice(words) => words.iter().map(|word| Value::Text((*word).into())).collect(),
+        ParamKind::Optional(kind) => std::iter::once(Value::None).chain(each(kind)).collect(),
         _ => Vec::new(),
     }
 }

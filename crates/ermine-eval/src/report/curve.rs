@@ -1,6 +1,6 @@
 //! Learning and validation curves: as a picture, as characters and as a table.
 
-use super::text::{Cells, short};
+use super::text::{CellRows, short};
 use crate::evaluate::curves::CurvePoint;
 use ermine_core::chart::plot::{Mark, Plot, Series};
 use ermine_core::chart::text;
@@ -49,7 +49,7 @@ pub fn characters(curve: &[CurvePoint], axis: &str) -> String {
 }
 
 /// A line for each point: tested and learned scores, mean and spread.
-pub fn table(curve: &[CurvePoint], axis: &str) -> Cells {
+pub fn table(curve: &[CurvePoint], axis: &str) -> CellRows {
     let measure = curve.first().map_or("", |point| point.score.name);
     let heading = [axis.to_string(), format!("test {measure}"), "training".to_string()];
     let spread = |mean: f64, deviation: f64, n: usize| match n {

@@ -1,7 +1,7 @@
 //! What a model predicts as one column changes: drawn (bars for categories, curves for numbers), and as a table.
 
 use super::MOST_CURVES;
-use super::text::{Cells, short};
+use super::text::{CellRows, short};
 use crate::explain::dependence::Dependence;
 use ermine_core::chart::plot::{Mark, Plot, Series, bars};
 use ermine_core::matrix::Task;
@@ -35,7 +35,7 @@ fn what(d: &Dependence, n_shown: usize, classes: &[String]) -> String {
 }
 
 /// A line for each value of the column.
-pub fn table(d: &Dependence, task: Task, classes: &[String]) -> Cells {
+pub fn table(d: &Dependence, task: Task, classes: &[String]) -> CellRows {
     let shown = shown(d, task, classes);
     let what = what(d, shown.len(), classes);
     let name = |k: &usize| match classes.get(*k).filter(|_| shown.len() > 1) {
@@ -48,8 +48,8 @@ pub fn table(d: &Dependence, task: Task, classes: &[String]) -> Cells {
     };
     let heading = std::iter::once(d.feature.clone()).chain(shown.iter().map(name)).collect();
     let line = |(i, means): (usize, &Vec<f64>)| {
-        let said = shown.iter().map(|&k| means.get(k).map_or_else(String::new, |m| short(*m)));
-        std::iter::once(value(i)).chain(said).collect()
+        let averages = shown.iter().map(|&k| means.get(k).map_or_else(String::new, |m| short(*m)));
+        std::iter::once(value(i)).chain(averages).collect()
     };
     std::iter::once(heading).chain(d.means.iter().enumerate().map(line)).collect()
 }

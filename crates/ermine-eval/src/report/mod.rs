@@ -67,7 +67,7 @@ pub struct Report {
     pub target: Vec<String>,
     /// What was learned.
     pub task: Task,
-    /// What was minimised and what is proven.
+    /// What was minimized and what is proven.
     pub certificate: Certificate,
     /// The columns of the rows it is judged on.
     pub columns: Vec<ColumnFacts>,
@@ -299,8 +299,8 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
                 let truth = codes[row] as usize;
                 let wrong = prediction.class(row) != truth;
                 let p = prediction.probabilities(row).map(|p| p[truth]);
-                let said = prediction.label(row).unwrap_or_default().to_string();
-                wrong.then(|| (1.0 - p.unwrap_or(0.0), p.unwrap_or(f64::NAN), labels[truth].clone(), said))
+                let predicted = prediction.label(row).unwrap_or_default().to_string();
+                wrong.then(|| (1.0 - p.unwrap_or(0.0), p.unwrap_or(f64::NAN), labels[truth].clone(), predicted))
             }
             Target::Values { values, n_outputs } if data.task() == Task::Multilabel => {
                 let names = prediction.classes();
@@ -313,8 +313,13 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
                 (n_wrong > 0.0).then(|| (n_wrong, n_wrong, listed(&|k| is[k]), listed(&|k| prediction.has(row, k))))
             }
             Target::Values { values, n_outputs: 1 } => {
-                let (said, truth) = (prediction.values()[row], values[row]);
-                Some(((said - truth).abs(), said - truth, truth.to_string(), ermine_core::chart::text::number(said)))
+                let (predicted, truth) = (prediction.values()[row], values[row]);
+                Some((
+                    (predicted - truth).abs(),
+                    predicted - truth,
+                    truth.to_string(),
+                    ermine_core::chart::text::number(predicted),
+                ))
             }
             Target::Values { .. } => None,
         }

@@ -1,6 +1,6 @@
 //! The report for a terminal: the same parts as the page, with tables of text and curves of characters.
 
-use super::text::{Cells, SEEN_NOTE, row, short};
+use super::text::{CellRows, SEEN_NOTE, row, short};
 use super::{MOST_CURVES, Report, curve, dependence};
 use ermine_core::chart::text::{curves, number};
 use ermine_core::matrix::Task;
@@ -19,12 +19,12 @@ const SIZE: (usize, usize) = (60, 15);
 type Named<'a> = (Vec<(f64, f64)>, &'a str);
 
 /// Cells in columns, the first to the left.
-fn aligned(cells: &Cells) -> String {
+fn aligned(cells: &CellRows) -> String {
     let n = cells.first().map_or(0, Vec::len);
     // A column that is empty below its heading says nothing.
     let used: Vec<usize> = (0..n).filter(|&j| cells.iter().skip(1).any(|row| !row[j].is_empty())).collect();
     let n = used.len();
-    let cells: &Cells = &cells.iter().map(|row| used.iter().map(|&j| row[j].clone()).collect()).collect();
+    let cells: &CellRows = &cells.iter().map(|row| used.iter().map(|&j| row[j].clone()).collect()).collect();
     let width = |j: usize| cells.iter().map(|row| row[j].chars().count()).max().unwrap_or(0).min(40);
     let widths: Vec<usize> = (0..n).map(width).collect();
     let line = |row: &Vec<String>| {
@@ -37,7 +37,7 @@ fn aligned(cells: &Cells) -> String {
     cells.iter().map(line).collect()
 }
 
-fn part(f: &mut Formatter<'_>, title: &str, cells: &Cells) -> fmt::Result {
+fn part(f: &mut Formatter<'_>, title: &str, cells: &CellRows) -> fmt::Result {
     if cells.len() > 1 { write!(f, "\n{title}\n\n{}", aligned(cells)) } else { Ok(()) }
 }
 

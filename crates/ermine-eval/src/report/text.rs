@@ -6,7 +6,7 @@ use ermine_core::matrix::Task;
 use ermine_core::metric::Score;
 
 /// Rows of cells, the heading first.
-pub(super) type Cells = Vec<Vec<String>>;
+pub(super) type CellRows = Vec<Vec<String>>;
 
 pub(super) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(ToString::to_string).collect()
@@ -52,7 +52,7 @@ impl Report {
         }
     }
 
-    pub(super) fn scores(&self) -> Cells {
+    pub(super) fn scores(&self) -> CellRows {
         let mut cells = vec![row(["score", "value", "95% interval", "better", "meaning"])];
         for s in &self.evaluation.scores {
             let interval = format!("{} to {}", short(s.score.low), short(s.score.high));
@@ -63,7 +63,7 @@ impl Report {
     }
 
     /// How well each class or label is found, with intervals, and the averages.
-    pub(super) fn classes(&self) -> Cells {
+    pub(super) fn classes(&self) -> CellRows {
         let classes = &self.evaluation.classes;
         if classes.is_empty() {
             return Vec::new();
@@ -85,7 +85,7 @@ impl Report {
     }
 
     /// Shares of each row of the confusion matrix, or of each column.
-    pub(super) fn confusion(&self, by_column: bool) -> Cells {
+    pub(super) fn confusion(&self, by_column: bool) -> CellRows {
         let Some(confusion) = &self.evaluation.confusion else { return Vec::new() };
         let corner = if by_column { "column %: true \\ predicted" } else { "count (row %): true \\ predicted" };
         let mut cells =
@@ -102,7 +102,7 @@ impl Report {
         cells
     }
 
-    pub(super) fn columns_table(&self) -> Cells {
+    pub(super) fn columns_table(&self) -> CellRows {
         let mut cells =
             vec![row(["column", "type", "missing", "least", "mean", "greatest", "categories", "most frequent"])];
         for c in &self.columns {
@@ -116,7 +116,7 @@ impl Report {
         cells
     }
 
-    pub(super) fn worst_table(&self) -> Cells {
+    pub(super) fn worst_table(&self) -> CellRows {
         let [unit, truth, predicted, how, with] = match self.task {
             Task::Classification => ["row", "truth", "predicted", "p(true class)", "with"],
             Task::Regression => ["row", "truth", "predicted", "error", "with"],

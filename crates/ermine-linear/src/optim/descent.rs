@@ -11,7 +11,7 @@
 //! "Adaptive restart for accelerated gradient schemes" (2015).
 
 use super::newton::SmoothObjective;
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use crate::penalty::Penalty;
 use ermine_core::error::Result;
 use ermine_core::linalg::lanes;
@@ -56,7 +56,7 @@ pub struct DescentOptions<'a> {
 #[derive(Debug, Clone)]
 pub struct Descent {
     /// What is known about the point found.
-    pub outcome: Outcome,
+    pub outcome: SolverOutcome,
     /// The objective after each step.
     pub curve: Vec<f64>,
 }
@@ -125,7 +125,8 @@ fn scheduled(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &DescentO
         options.prox(w, rate);
     }
     *w = best.1;
-    let outcome = Outcome { status, n_iterations: curve.len(), value: best.0, lower_bound: None, residual: best.2 };
+    let outcome =
+        SolverOutcome { status, n_iterations: curve.len(), value: best.0, lower_bound: None, residual: best.2 };
     Ok(Descent { outcome, curve })
 }
 
@@ -160,7 +161,7 @@ fn accelerated(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &Descen
         }
         rate *= 1.2;
     }
-    let outcome = Outcome { status, n_iterations: curve.len(), value, lower_bound: None, residual };
+    let outcome = SolverOutcome { status, n_iterations: curve.len(), value, lower_bound: None, residual };
     Ok(Descent { outcome, curve })
 }
 

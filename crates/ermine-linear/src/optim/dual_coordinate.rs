@@ -11,7 +11,7 @@
 //! **Reference.** Hsieh et al., "A dual coordinate descent method for large-scale linear SVM" (ICML 2008); Ho and Lin, "Large-scale linear support vector regression" (JMLR 2012).
 
 use super::row_reader::RowReader;
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::progress::{Event, Observer, report};
@@ -57,7 +57,7 @@ pub struct DualCoordinateSolution {
     /// The variables.
     pub variables: Vec<f64>,
     /// How it ended; the dual with its sign turned is the lower bound. The value is left to the caller, who knows the loss.
-    pub outcome: Outcome,
+    pub outcome: SolverOutcome,
 }
 
 struct DualCoordinateDescent<'a> {
@@ -150,7 +150,7 @@ pub fn minimize(x: &Design, rows: &DualVariables, options: &DualCoordinateOption
         })
         .sum();
     let outcome =
-        Outcome { status, n_iterations: passes, value: 0.0, lower_bound: Some(dual - square / 2.0), residual };
+        SolverOutcome { status, n_iterations: passes, value: 0.0, lower_bound: Some(dual - square / 2.0), residual };
     Ok(DualCoordinateSolution {
         intercept: run.intercept * options.intercept,
         coefficients: run.w,

@@ -17,7 +17,7 @@
 use super::conjugate;
 use super::linear_program::ConstraintRows;
 use super::risk::FULL_HESSIAN;
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Design, Matrix, lanes};
 use ermine_core::progress::{Event, Observer, report};
@@ -55,7 +55,7 @@ pub struct HuberSolution {
     /// The scale of the residuals; 0 where rows are fitted so exactly that they have none.
     pub scale: f64,
     /// What is known about it; the value is per unit of weight, and the violation a share of the largest slope.
-    pub outcome: Outcome,
+    pub outcome: SolverOutcome,
 }
 
 /// Shares of the upper bound's curvature that are tried, one after the other.
@@ -144,7 +144,7 @@ impl HuberProblem<'_> {
             intercept: point.w.get(p).copied().unwrap_or(0.0),
             coefficients: point.w[..p].to_vec(),
             scale: if exact || point.scale <= floor { 0.0 } else { point.scale },
-            outcome: Outcome { status, n_iterations, value, lower_bound, residual },
+            outcome: SolverOutcome { status, n_iterations, value, lower_bound, residual },
         }
     }
 
@@ -405,7 +405,7 @@ mod tests {
                 tolerance: 1e-10, max_iterations: 500, observer: &Silent,
             };
             let found = problem.solve().unwrap();
-            let Outcome { status, value, lower_bound, residual, .. } = found.outcome;
+            let SolverOutcome { status, value, lower_bound, residual, .. } = found.outcome;
             prop_assert!(status == SolverStatus::Converged, "{:?}", found.outcome);
             if cost > 0.0 || lower_bound.is_some() {
                 let bound = lower_bound.unwrap();

@@ -17,7 +17,7 @@
 
 use super::coordinate::Quadratic;
 use super::moments::{Moments, mean};
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use ermine_core::linalg::{Design, Matrix, gram, lanes};
 
 /// A lasso or elastic-net problem over data.
@@ -49,7 +49,7 @@ pub struct LassoSolution {
     /// The intercept; 0 without.
     pub intercept: f64,
     /// What is known about it.
-    pub outcome: Outcome,
+    pub outcome: SolverOutcome,
 }
 
 /// A problem on its way: what the data looks like from the working set.
@@ -200,8 +200,13 @@ impl<'a> LassoSolver<'a> {
         // Columns that the strong rule keeps are likely to join: fetch them in one batch.
         let before = self.before.replace(lambda).unwrap_or(lambda);
         let strong = (2.0 * l1 - before * self.problem.l1_ratio).max(l1 * 0.5).min(l1);
-        let mut outcome =
-            Outcome { status: SolverStatus::Limit, n_iterations: 0, value: 0.0, lower_bound: None, residual: 0.0 };
+        let mut outcome = SolverOutcome {
+            status: SolverStatus::Limit,
+            n_iterations: 0,
+            value: 0.0,
+            lower_bound: None,
+            residual: 0.0,
+        };
         for iteration in 0..self.problem.max_iterations {
             let joined = self.admit(l1, if iteration == 0 { strong } else { l1 });
             let size = self.members.len();
@@ -325,7 +330,7 @@ impl<'a> LassoSolver<'a> {
     }
 
     /// Primal value, dual bound and optimality residual at the present coefficients.
-    fn assess(&self, l1: f64, l2: f64, n_iterations: usize, violation: f64) -> Outcome {
+    fn assess(&self, l1: f64, l2: f64, n_iterations: usize, violation: f64) -> SolverOutcome {
         let absolute: f64 = self.beta.iter().map(|b| b.abs()).sum();
         let square: f64 = self.beta.iter().map(|b| b * b).sum();
         let value = self.loss + l1 * absolute + l2 * square / 2.0;
@@ -346,7 +351,13 @@ impl<'a> LassoSolver<'a> {
         let candidates = [best.min(feasible), if l2 > 0.0 { 1.0 } else { feasible.min(1.0) }];
         let lower = candidates.iter().map(|&s| bound(s)).fold(0.0, f64::max);
         let residual = violation.max(self.worst_outside(l1));
-        Outcome { status: SolverStatus::Limit, n_iterations, value, lower_bound: Some(lower.min(value)), residual }
+        SolverOutcome {
+            status: SolverStatus::Limit,
+            n_iterations,
+            value,
+            lower_bound: Some(lower.min(value)),
+            residual,
+        }
     }
 
     fn coefficients(&self) -> Vec<f64> {
@@ -359,7 +370,7 @@ impl<'a> LassoSolver<'a> {
         if self.problem.intercept { self.y_mean - lanes::dot(beta, &self.x_mean) } else { 0.0 }
     }
 
-    fn solution(&self, lambda: f64, outcome: Outcome) -> LassoSolution {
+    fn solution(&self, lambda: f64, outcome: SolverOutcome) -> LassoSolution {
         let coefficients = self.coefficients();
         LassoSolution { lambda, intercept: self.intercept(&coefficients), coefficients, outcome }
     }

@@ -1,5 +1,5 @@
 //! Solvers. A solver sees a problem (values, gradients, curvature, proximal steps), not a model, and returns the point it
-//! found together with what is known about it ([`Outcome`]): how it ended and how far from optimal it can be at most.
+//! found together with what is known about it ([`SolverOutcome`]): how it ended and how far from optimal it can be at most.
 //!
 //! | file | problem | certificate |
 //! |---|---|---|
@@ -74,7 +74,7 @@ pub enum SolverStatus {
 
 /// What is known about the point that a solver returns.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct SolverOutcome {
     /// How it ended.
     pub status: SolverStatus,
     /// How many iterations it took.
@@ -87,7 +87,7 @@ pub struct Outcome {
     pub residual: f64,
 }
 
-impl Outcome {
+impl SolverOutcome {
     /// How far from the minimum the objective can be at most.
     pub fn gap(&self) -> Option<f64> {
         self.lower_bound.map(|bound| (self.value - bound).max(0.0))

@@ -52,7 +52,7 @@ struct ClassesByColumn {
 
 /// Sums over some rows, by columns like [`ClassesByColumn`].
 #[derive(Default)]
-struct ClassSums {
+struct ClassColumnSums {
     /// `X'u` for each class.
     pulls: Vec<f64>,
     /// `sum u` for each class.
@@ -99,7 +99,7 @@ impl MultinomialRisk<'_> {
         by: &ClassesByColumn,
         pull: bool,
         visit: impl Fn(Range<usize>, &mut [f64], &[f64], &[f64]) -> f64 + Sync,
-    ) -> ClassSums {
+    ) -> ClassColumnSums {
         let (p, lanes, n) = (self.x.n_columns(), by.lanes, self.x.n_rows());
         let sum = |rows: Range<usize>| {
             let mut out = vec![0.0; (p + 1) * lanes + 1];
@@ -140,7 +140,7 @@ impl MultinomialRisk<'_> {
         let mut total = add_in_order(parts, (p + 1) * lanes + 1);
         let value = total.pop().unwrap_or(0.0);
         let totals = total.split_off(p * lanes);
-        ClassSums { pulls: total, totals, value }
+        ClassColumnSums { pulls: total, totals, value }
     }
 
     /// The margins of the rows of a part, class by class within a row.

@@ -17,7 +17,7 @@
 //! chapters 3 and 7.
 
 use super::lbfgs::CurvatureMemory;
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix, lanes};
 use ermine_core::progress::{Event, Observer, report};
@@ -82,7 +82,7 @@ pub struct NewtonOptions<'a> {
 const PAIRS: usize = 12;
 
 /// Minimizes from `w` on.
-pub fn minimize(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &NewtonOptions) -> Result<Outcome> {
+pub fn minimize(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &NewtonOptions) -> Result<SolverOutcome> {
     if options.sampled_start
         && let Some(sample) = problem.sample()
     {
@@ -179,7 +179,7 @@ impl<'p> NewtonDescent<'p> {
     }
 
     /// Iterates until the proven bound is as near as it is asked to be. Where units differ wildly it may lag far behind the point itself; then a nearer point is looked for.
-    fn certify(&mut self, options: &NewtonOptions) -> Result<Outcome> {
+    fn certify(&mut self, options: &NewtonOptions) -> Result<SolverOutcome> {
         let mut outcome = self.iterate(options)?;
         let mut tolerance = options.tolerance;
         while options.certified.is_finite() {
@@ -195,12 +195,12 @@ impl<'p> NewtonDescent<'p> {
             if more.n_iterations == 0 {
                 break;
             }
-            outcome = Outcome { status: SolverStatus::Converged, n_iterations, ..more };
+            outcome = SolverOutcome { status: SolverStatus::Converged, n_iterations, ..more };
         }
         Ok(outcome)
     }
 
-    fn iterate(&mut self, options: &NewtonOptions) -> Result<Outcome> {
+    fn iterate(&mut self, options: &NewtonOptions) -> Result<SolverOutcome> {
         let mut before = f64::INFINITY;
         let mut status = SolverStatus::Limit;
         let mut n_iterations = 0;
@@ -246,7 +246,7 @@ impl<'p> NewtonDescent<'p> {
             }
         }
         let residual = lanes::max_abs(&self.g);
-        Ok(Outcome { status, n_iterations, value: self.value, lower_bound: None, residual })
+        Ok(SolverOutcome { status, n_iterations, value: self.value, lower_bound: None, residual })
     }
 
     /// A step along `-direction`, halved until the objective falls enough; false where it doesn't.

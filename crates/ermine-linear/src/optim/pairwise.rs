@@ -16,7 +16,7 @@
 //!
 //! **References.** Joachims 2006; Airola, Pahikkala and Salakoski 2011; Lee and Lin, Large-scale linear RankSVM, Neural Computation 26, 2014.
 
-use super::{Outcome, SolverStatus, conjugate};
+use super::{SolverOutcome, SolverStatus, conjugate};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::parallel;
@@ -197,7 +197,7 @@ impl PairRisk<'_> {
         tolerance: f64,
         max_iterations: usize,
         observer: &dyn Observer,
-    ) -> Result<(Outcome, Vec<f64>)> {
+    ) -> Result<(SolverOutcome, Vec<f64>)> {
         let mut w = vec![0.0; self.x.n_columns()];
         let mut scores = vec![0.0; self.x.n_rows()];
         let (mut loss, mut slope, mut places) = self.loss(&scores);
@@ -234,7 +234,7 @@ impl PairRisk<'_> {
         };
         let square = lanes::square_sum(&g);
         let lower_bound = Some((value - square / 2.0).max(0.0)).filter(|b| b.is_finite());
-        Ok((Outcome { status, n_iterations, value, lower_bound, residual: lanes::max_abs(&g) }, w))
+        Ok((SolverOutcome { status, n_iterations, value, lower_bound, residual: lanes::max_abs(&g) }, w))
     }
 
     /// A step along `direction`, halved until the objective falls enough; `None` where it doesn't.

@@ -21,7 +21,7 @@ pub struct LabeledRows<'a> {
 }
 
 /// What the steps change: the weights are `scale v` with an intercept; `t` counts steps, and the sums are those of the scales and intercepts after each.
-pub struct StepState<'a> {
+pub struct PlainStepState<'a> {
     /// Coefficients, before they are multiplied by the scale.
     pub v: &'a mut [f64],
     /// What all coefficients are multiplied by.
@@ -50,7 +50,7 @@ pub struct StepRates {
 
 versions! {
     /// A step on each row of `order`; the sum of the losses seen before each, and that of the weights.
-    pub fn steps<L: Loss>(loss: L, rows: &LabeledRows, order: &[u32], state: &mut StepState, rates: &StepRates) -> (f64, f64) {
+    pub fn steps<L: Loss>(loss: L, rows: &LabeledRows, order: &[u32], state: &mut PlainStepState, rates: &StepRates) -> (f64, f64) {
         let (mut sum, mut total) = (0.0, 0.0);
         let p = state.v.len();
         let row = |i: u32| &rows.x[i as usize * rows.stride..i as usize * rows.stride + p];
@@ -87,7 +87,7 @@ versions! {
     }
 }
 
-impl StepState<'_> {
+impl PlainStepState<'_> {
     /// Moves the scale into the coefficients.
     pub fn rescale(&mut self) {
         let scale = self.scale.max(f64::MIN_POSITIVE);

@@ -11,7 +11,7 @@
 
 use super::coordinate::Quadratic;
 use super::newton::{NewtonOptions, SmoothObjective};
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Matrix, lanes};
 use ermine_core::progress::{Event, report};
@@ -32,7 +32,7 @@ pub trait L1Objective: SmoothObjective {
 }
 
 /// Minimizes `risk + l1 |coefficients|_1` from `w` on.
-pub fn minimize(risk: &dyn L1Objective, l1: f64, w: &mut [f64], options: &NewtonOptions) -> Result<Outcome> {
+pub fn minimize(risk: &dyn L1Objective, l1: f64, w: &mut [f64], options: &NewtonOptions) -> Result<SolverOutcome> {
     if options.sampled_start
         && let Some(sample) = risk.cheaper()
     {
@@ -67,7 +67,7 @@ pub fn minimize(risk: &dyn L1Objective, l1: f64, w: &mut [f64], options: &Newton
         }
     }
     let lower_bound = risk.lower_bound(w, l1).map(|bound| bound.min(value));
-    Ok(Outcome { status, n_iterations, value, lower_bound, residual })
+    Ok(SolverOutcome { status, n_iterations, value, lower_bound, residual })
 }
 
 /// By how much an optimality condition is violated at most.

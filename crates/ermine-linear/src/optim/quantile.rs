@@ -21,7 +21,7 @@
 use super::linear_program::{ConstraintRows, InteriorPoint, LinearProgram};
 use super::moments::{Moments, require_products};
 use super::units::ColumnUnits;
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::cholesky::independent_columns;
 use ermine_core::linalg::{Dense, Design, Lu, Matrix, lanes};
@@ -56,7 +56,7 @@ pub struct QuantileSolution {
     /// Columns left out because others determine them.
     pub redundant: Vec<usize>,
     /// What is known about it; the value is the mean loss.
-    pub outcome: Outcome,
+    pub outcome: SolverOutcome,
 }
 
 impl QuantileProblem<'_> {
@@ -143,8 +143,13 @@ impl QuantileProblem<'_> {
         let size: f64 = self.y.iter().zip(&upper).map(|(y, u)| u * y.abs()).sum::<f64>() / total;
         proven |= value - bound <= 1e-9 * value || value <= 1e-13 * size;
         let status = if proven { SolverStatus::Converged } else { SolverStatus::Stalled };
-        let outcome =
-            Outcome { status, n_iterations, value, lower_bound, residual: if proven { 0.0 } else { gap / total } };
+        let outcome = SolverOutcome {
+            status,
+            n_iterations,
+            value,
+            lower_bound,
+            residual: if proven { 0.0 } else { gap / total },
+        };
         let intercept = vertex.w.get(p).map_or(0.0, |b| b - lanes::dot(&shift, &vertex.w[..p]));
         let basis = if proven { vertex.basis } else { Vec::new() };
         let coefficients = vertex.w[..p].to_vec();

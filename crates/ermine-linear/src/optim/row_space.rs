@@ -14,7 +14,7 @@
 use super::decompose;
 use super::least_squares::centered_kernel;
 use super::newton::{self, SmoothObjective};
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Dense, Design, Matrix, lanes};
 
@@ -77,20 +77,20 @@ pub fn minimize(
     reduced: &dyn SmoothObjective,
     restore: impl Fn(&[f64]) -> Vec<f64>,
     options: &newton::NewtonOptions<'_>,
-) -> Result<(Outcome, Vec<f64>)> {
+) -> Result<(SolverOutcome, Vec<f64>)> {
     let mut c = vec![0.0; reduced.n_unknowns()];
     let found = newton::minimize(reduced, &mut c, options)?;
     let mut w = restore(&c);
     let mut gradient = vec![0.0; w.len()];
     let value = whole.value_gradient(&w, &mut gradient);
     let lower_bound = whole.bound(&w).map(|bound| bound.min(value));
-    let outcome = Outcome { value, lower_bound, residual: lanes::max_abs(&gradient), ..found };
+    let outcome = SolverOutcome { value, lower_bound, residual: lanes::max_abs(&gradient), ..found };
     let near = outcome.gap().is_some_and(|gap| gap <= options.certified * value.abs());
     if near || outcome.status != SolverStatus::Converged {
         return Ok((outcome, w));
     }
     let polished = newton::minimize(whole, &mut w, &newton::NewtonOptions { sampled_start: false, ..*options })?;
-    Ok((Outcome { n_iterations: outcome.n_iterations + polished.n_iterations, ..polished }, w))
+    Ok((SolverOutcome { n_iterations: outcome.n_iterations + polished.n_iterations, ..polished }, w))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //! **Reference.** Bottou, "Stochastic gradient descent tricks" (2012); Tsuruoka, Tsujii and Ananiadou, "Stochastic gradient
 //! descent training for L1-regularized log-linear models with cumulative penalty" (2009); Polyak and Juditsky (1992).
 
-use super::plain_steps::{self, StepState};
+use super::plain_steps::{self, PlainStepState};
 use super::row_reader::RowReader;
 use crate::penalty::{Penalty, l1};
 use ermine_core::error::Result;
@@ -284,13 +284,13 @@ impl SgdState {
         };
         let mut state = self.plain();
         let (sum, total) = plain_steps::steps(loss, rows, order, &mut state, &rates);
-        let StepState { scale, intercept, t, scales, intercepts, .. } = state;
+        let PlainStepState { scale, intercept, t, scales, intercepts, .. } = state;
         (self.scale, self.intercept, self.t, self.scales, self.intercepts) = (scale, intercept, t, scales, intercepts);
         sum / f64::max(total, f64::MIN_POSITIVE)
     }
 
-    fn plain(&mut self) -> StepState<'_> {
-        StepState {
+    fn plain(&mut self) -> PlainStepState<'_> {
+        PlainStepState {
             v: &mut self.v,
             scale: self.scale,
             intercept: self.intercept,

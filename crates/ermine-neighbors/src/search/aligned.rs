@@ -1,18 +1,18 @@
-//! Numbers that start on a cache line, so that no register-wide load straddles two.
+//! Numbers aligned to cache lines, so that no vector load straddles two.
 
 use std::ops::{Deref, DerefMut};
 
-/// Sixteen numbers of 4 bytes on a cache line of their own (of 8 bytes, on two).
+/// Sixteen numbers of 4 bytes in one cache line (of 8 bytes, in two).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
 struct CacheLine<E>([E; 16]);
 
-/// A list of numbers, aligned to 64 bytes; its length is a multiple of 16.
+/// A vector of numbers, aligned to 64 bytes; its length is a multiple of 16.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Aligned<E>(Vec<CacheLine<E>>);
 
 impl<E: Copy> Aligned<E> {
-    /// `len` times `value`; `len` is a multiple of 16.
+    /// `len` copies of `value`; `len` is a multiple of 16.
     pub(super) fn filled(value: E, len: usize) -> Aligned<E> {
         Aligned(vec![CacheLine([value; 16]); len / 16])
     }
@@ -23,7 +23,7 @@ impl<E: Copy> Aligned<E> {
         rest.is_empty().then(|| Aligned(lines.iter().map(|&line| CacheLine(line)).collect()))
     }
 
-    /// Adds `value` at the end until there are `len`, a multiple of 16.
+    /// Appends `value` until there are `len` numbers, a multiple of 16.
     pub(super) fn grow(&mut self, value: E, len: usize) {
         self.0.resize(len / 16, CacheLine([value; 16]));
     }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aligned_whole_lines() {
+    fn vectors_are_aligned_and_padded() {
         let mut list = Aligned::filled(0.5f64, 48);
         list[47] = 7.25;
         assert_eq!((list.as_ptr() as usize % 64, list.len()), (0, 48));

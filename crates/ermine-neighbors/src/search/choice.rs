@@ -1,26 +1,24 @@
-//! Which kind of index suits the rows: a value that is recorded, not a mystery.
+//! Automatic choice of the index, with its reason.
 //!
-//! Boxes prune well while there are few columns; from some width on nearly every box touches the ball around a query, and reading
-//! everything in order is faster. Where that happens depends on how the rows lie, not on the width alone, so for middling widths the box tree is
-//! built and asked: how much of it do some of its own points read to find their neighbors? The answer is a count, so the choice is the same on
-//! every machine.
+//! Boxes prune well with few columns; with many columns nearly every box intersects the ball around a query, and a sequential scan is faster. The crossover depends on the data, so for intermediate
+//! widths a box tree is built and tried: how much of it do some of its own points read to find their neighbors? The result is a count, so the choice is the same on every machine.
 
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_core::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Below this many rows a scan wins whatever the metric.
+/// Below this many rows a scan is fastest.
 const FEW_ROWS: usize = 512;
-/// Up to this many columns a box tree is taken without a trial.
+/// Up to this many columns a box tree is used without a trial.
 const FEW_FEATURES: usize = 6;
-/// Above this many, a scan.
+/// Above this many columns a scan is used.
 const MANY_FEATURES: usize = 128;
-/// A point read by the tree costs about four times a point read in order, so a tree must read less than this share of the points.
+/// A point read by the tree costs about four times a point read sequentially, so a tree must read less than this share of the points.
 const WORTH_IT: f64 = 0.25;
-/// The same where rows are kept as given and embedded whenever they are read, which costs many times the reading.
+/// The same for rows that are embedded whenever they are read, which is more expensive.
 const WORTH_EMBEDDING: f64 = 0.02;
-/// A wider walk in a graph is a mistake: it would see everything.
+/// Maximum width of a graph search.
 const MAX_WIDTH: usize = 1 << 20;
 
 /// Kinds of index.
@@ -31,17 +29,17 @@ pub enum IndexKind {
     BoxTree,
     /// A vantage-point tree: any metric with the triangle inequality.
     VantageTree,
-    /// Every row is read, by the fastest kernel there is for the metric.
+    /// Brute force with the fastest kernel for the metric.
     Scan,
-    /// A graph of links between near rows: any metric, fast for any number of rows, but **approximate**. Never chosen by itself.
+    /// A graph of near rows: any metric, fast for any number of rows, but **approximate**. Never chosen automatically.
     Graph {
-        /// How many places a search keeps to go on from: more find more, later.
+        /// Number of candidates that a search keeps; more give higher recall and take longer.
         width: usize,
     },
 }
 
 impl IndexKind {
-    /// Its name as users know it.
+    /// The name in parameters.
     pub fn name(&self) -> &'static str {
         match self {
             IndexKind::BoxTree => "kd_tree",
@@ -52,21 +50,20 @@ impl IndexKind {
     }
 }
 
-/// The kind chosen, and why.
+/// The chosen kind, and the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IndexChoice {
     /// The kind.
     pub kind: IndexKind,
-    /// The reason, for people.
+    /// The reason, as text.
     pub reason: String,
-    /// For an approximate index, the share of true neighbors that it found when it was tried on its own rows
-    /// ([`super::index::Index::state_recall`]).
+    /// The recall of an approximate index, measured on its own rows ([`super::index::Index::state_recall`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recall: Option<f64>,
 }
 
 impl IndexChoice {
-    /// Whether a kind of index can serve a metric.
+    /// Whether an index kind supports a metric.
     pub(super) fn possible(kind: IndexKind, metric: &Metric) -> bool {
         match kind {
             IndexKind::BoxTree => metric.shape().is_some(),
@@ -76,10 +73,10 @@ impl IndexChoice {
         }
     }
 
-    /// The wish, if the metric allows it; else what suits the rows. `trial` builds a box tree and says what share of it a query reads; `given` says that rows are
-    /// embedded whenever they are read.
+    /// The requested kind, if the metric allows it; otherwise the best kind for the rows. `trial` builds a box tree and returns the share that a query reads; `given` states that rows are embedded
+    /// whenever they are read.
     pub(super) fn make(
-        rows: &Rows<'_>,
+        rows: &RowMatrix<'_>,
         metric: &Metric,
         wish: Option<IndexKind>,
         given: bool,
@@ -102,7 +99,7 @@ impl IndexChoice {
         } else if metric.shape().is_none() {
             (IndexKind::Scan, "the triangle inequality may not hold, so every row is compared".into())
         } else if d == 1 && matches!(metric, Metric::Cosine) {
-            (IndexKind::Scan, "a single column has only two directions".into())
+            (IndexKind::Scan, "there is a single column".into())
         } else if d <= FEW_FEATURES {
             (IndexKind::BoxTree, format!("{d} columns are few enough for a tree"))
         } else if d > MANY_FEATURES {

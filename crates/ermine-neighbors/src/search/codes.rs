@@ -14,7 +14,7 @@ use ermine_core::section::Sections;
 /// Queries that are searched together.
 const BLOCK: usize = 1024;
 
-/// Codes of `n_bytes` bytes each, ready to be searched.
+/// An index over codes of `n_bytes` bytes each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeIndex {
     n_rows: usize,
@@ -28,20 +28,20 @@ impl CodeIndex {
     pub fn build(codes: &[u8], n_bytes: usize) -> Result<CodeIndex> {
         let n_rows = check(codes, n_bytes)?;
         if n_rows == 0 {
-            return Err(Error::data("neighbors need rows: there are no codes"));
+            return Err(Error::data("the index needs at least one code"));
         }
         let mut index = CodeIndex { n_rows: 0, n_bytes, words: Aligned::filled(0, 0) };
         index.add(codes)?;
         Ok(index)
     }
 
-    /// Adds codes; they are numbered after those that are there.
+    /// Appends codes.
     pub fn add(&mut self, codes: &[u8]) -> Result<()> {
         let more = check(codes, self.n_bytes)?;
         let width = self.n_words();
         let first = self.n_rows;
         if first + more > u32::MAX as usize {
-            return Err(Error::data(format!("neighbors are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!("an index can have at most {} rows", u32::MAX)));
         }
         self.n_rows += more;
         self.words.grow(0, self.n_rows.div_ceil(PANEL) * PANEL * width);
@@ -64,7 +64,7 @@ impl CodeIndex {
         self.n_bytes
     }
 
-    /// Never: an index holds at least one code.
+    /// Always false: an index contains at least one code.
     pub fn is_empty(&self) -> bool {
         self.n_rows == 0
     }
@@ -294,7 +294,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
         #[test]
-        fn the_same_as_brute_force(
+        fn results_equal_brute_force(
             n_bytes in 1usize..40, n in 1usize..150, few in 1u8..=255, k in 1usize..9, radius in 0u32..40, seed: u64,
         ) {
             let mut rng = ermine_core::rng::stream(seed, &[]);
@@ -327,7 +327,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
         /// More rows than a filter is given to prove itself, distances that fall from row to row, and k up to all of them.
         #[test]
-        fn the_same_where_nearly_everything_passes(
+        fn results_equal_brute_force_if_nearly_everything_passes(
             n_bytes in 1usize..12, n in 4000usize..6500, k in prop_oneof![1usize..9, 200usize..6500], falling: bool, radius in 0u32..90,
             seed: u64,
         ) {
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_codes_only() {
+    fn partial_codes_are_errors() {
         assert!(CodeIndex::build(&[1, 2, 3], 2).is_err());
         assert!(CodeIndex::build(&[], 2).is_err());
         assert!(CodeIndex::build(&[1], 0).is_err());

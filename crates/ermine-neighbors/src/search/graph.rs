@@ -1,9 +1,8 @@
 //! Approximate search: a graph of links between near points, in layers (HNSW).
 //!
-//! **Idea.** Every point is linked to some near points. A search walks from a point to whichever linked point is nearer to the query, keeping
-//! the `width` nearest seen as places to go on from, until none of them leads nearer. Upper layers hold ever fewer points (one in [`LINKS`] of
-//! the layer below), so that the first steps are long. What a walk misses stays missed: the answer is approximate, and how good it is depends on
-//! the points. So the index measures itself ([`Graph::recall`]), and says so.
+//! **Idea.** Every point is linked to some near points. A search walks to linked points that are nearer to the query, keeping the `width` nearest candidates, until none leads nearer. Upper layers
+//! have ever fewer points (one in [`LINKS`] of the layer below), so that the first steps are long. The result is approximate, and its quality depends on the points, so the index measures its own
+//! recall ([`Graph::recall`]).
 //!
 //! **Links.** Of the near points found, one is linked unless a linked one is nearer to it than the point itself, or equal to it (links then lead in
 //! all directions, not only into the densest one); left-over places are filled with the nearest of the others.
@@ -12,8 +11,7 @@
 //! else), in batches of an eighth of the points that came with them before: the points of a batch are placed in parallel against the graph as it was before the
 //! batch, then linked in order. So a point sees nearly all of its fellows. The layer of a point follows from its number.
 //!
-//! **Enough neighbors.** Where a walk ends with fewer points than are wanted (most of the points are wanted, or no link leads to the rest), every point is
-//! measured: a search for k finds k.
+//! **Enough neighbors.** If a walk finds fewer points than requested, all points are compared: a search for k finds k.
 //!
 //! **Cost.** Build about n `BUILD_WIDTH` distances times a small factor; a query about `width` times [`BASE_LINKS`] / 2 distances, whatever n is; memory 4
 //! [`BASE_LINKS`] bytes a point beside the point itself.
@@ -36,7 +34,7 @@ use std::collections::BinaryHeap;
 const LINKS: usize = 16;
 /// Links of a point in the lowest layer, which holds all points.
 const BASE_LINKS: usize = 2 * LINKS;
-/// Places to go on from while a point's links are looked for.
+/// Number of candidates when a point is inserted.
 const BUILD_WIDTH: usize = 128;
 /// Points placed at once: an eighth of those that came with them before, at most this many.
 const BATCH: usize = 2048;
@@ -44,7 +42,7 @@ const BATCH: usize = 2048;
 const MAX_HEIGHT: u8 = 12;
 /// No link.
 const NONE: u32 = u32::MAX;
-/// Points that are asked for their neighbors when the recall is measured.
+/// Number of queries used to measure the recall.
 const SAMPLE: usize = 100;
 
 /// A point and how far it is: ordered by (distance, number), since distances are not negative.
@@ -139,7 +137,7 @@ impl Graph {
         self.upper.resize(self.upper.len() + usize::from(height) * LINKS, NONE);
     }
 
-    /// Links the points that new points are linked to back to them. Where there are too many links, they are chosen anew.
+    /// Links the neighbors of new points back to them. If a point has too many links, they are selected again.
     fn link_back(&mut self, space: &MetricRows<'_>, batch: &[u32], places: &[Vec<Vec<u32>>]) {
         let mut back: Vec<(u8, u32, u32)> = Vec::new();
         for (&point, layers) in batch.iter().zip(places) {
@@ -375,7 +373,7 @@ mod tests {
     use crate::search::choice::IndexKind;
     use crate::search::index::Index;
     use ermine_core::distance::metric::{Custom, Metric};
-    use ermine_core::distance::rows::{Points, Rows};
+    use ermine_core::distance::rows::{Points, RowMatrix};
     use proptest::prelude::*;
 
     fn draw(seed: u64, len: usize, steps: usize) -> Vec<f64> {
@@ -384,7 +382,7 @@ mod tests {
     }
 
     /// The share of true neighbors found, counted apart from the index's own count.
-    fn recall(approximate: &Index, exact: &Index, queries: &Rows<'_>, k: usize) -> f64 {
+    fn recall(approximate: &Index, exact: &Index, queries: &RowMatrix<'_>, k: usize) -> f64 {
         let (found, truth) = (approximate.kneighbors(queries, k).unwrap(), exact.kneighbors(queries, k).unwrap());
         let hits = (0..queries.n_rows()).map(|i| {
             let last = truth.distances(i)[k - 1];
@@ -398,7 +396,8 @@ mod tests {
         let own = Custom::new(|a, b| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum(), false);
         for (metric, steps) in [(Metric::Euclidean, 1 << 20), (Metric::Cosine, 1 << 20), (Metric::Custom(own), 6)] {
             let (points, queries) = (draw(3, 4000 * 8, steps), draw(4, 200 * 8, steps));
-            let (rows, queries) = (Rows::row_major(&points, 8).unwrap(), Rows::row_major(&queries, 8).unwrap());
+            let (rows, queries) =
+                (RowMatrix::row_major(&points, 8).unwrap(), RowMatrix::row_major(&queries, 8).unwrap());
             let exact = Index::build_as(&rows, metric.clone(), Some(IndexKind::Scan)).unwrap();
             let share = |width, k| {
                 let mut index = Index::build_as(&rows, metric.clone(), Some(IndexKind::Graph { width })).unwrap();
@@ -422,11 +421,11 @@ mod tests {
         let (centers, noise) = (draw(1, clusters * d, 1000), draw(2, clusters * size * d, 1000));
         let points: Vec<f64> =
             (0..clusters * size * d).map(|i| 10.0 * centers[i / (size * d) * d + i % d] + noise[i]).collect();
-        let rows = Rows::row_major(&points, d).unwrap();
+        let rows = RowMatrix::row_major(&points, d).unwrap();
         let exact = Index::build_as(&rows, Metric::Euclidean, Some(IndexKind::Scan)).unwrap();
         let queries: Vec<f64> = points.chunks(d).step_by(17).flat_map(|row| row.iter().map(|v| v + 0.05)).collect();
-        let queries = Rows::row_major(&queries, d).unwrap();
-        let part = |from: usize, to: usize| Rows::row_major(&points[from * size * d..to * size * d], d).unwrap();
+        let queries = RowMatrix::row_major(&queries, d).unwrap();
+        let part = |from: usize, to: usize| RowMatrix::row_major(&points[from * size * d..to * size * d], d).unwrap();
         let wish = Some(IndexKind::Graph { width: 100 });
         let whole = Index::build_as(&rows, Metric::Euclidean, wish).unwrap();
         let mut grown = Index::build_as(&part(0, 1), Metric::Euclidean, wish).unwrap();
@@ -439,18 +438,18 @@ mod tests {
 
     /// A search for k finds k, even among more equal points than links lead to.
     #[test]
-    fn as_many_as_asked_for() {
+    fn searches_find_k_neighbors() {
         for (points, k) in [(vec![1.0; 1500], 1500), (draw(1, 1500, 1000), 1400), (vec![1.0; 1500], 700)] {
-            let rows = Rows::row_major(&points, 1).unwrap();
+            let rows = RowMatrix::row_major(&points, 1).unwrap();
             let index = Index::build_as(&rows, Metric::Euclidean, Some(IndexKind::Graph { width: 10 })).unwrap();
-            let near = index.kneighbors(&Rows::row_major(&[0.3, 0.9], 1).unwrap(), k).unwrap();
+            let near = index.kneighbors(&RowMatrix::row_major(&[0.3, 0.9], 1).unwrap(), k).unwrap();
             assert!((0..2).all(|i| near.rows(i).len() == k));
         }
     }
 
     #[test]
     fn the_same_graph_on_any_number_of_threads() {
-        let points = Points::copy(&Rows::row_major(&draw(1, 3000 * 3, 500), 3).unwrap());
+        let points = Points::copy(&RowMatrix::row_major(&draw(1, 3000 * 3, 500), 3).unwrap());
         let space = MetricRows { points: &points, metric: &Metric::Euclidean };
         let built =
             |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(|| Graph::build(&space));
@@ -462,12 +461,12 @@ mod tests {
         #[test]
         fn a_wide_walk_sees_everything(n in 1usize..300, d in 1usize..4, steps in 1usize..9, seed: u64, k in 1usize..9, radius in 0.0..1.0f64) {
             let (points, queries) = (draw(seed, n * d, steps), draw(seed ^ 1, 5 * d, steps));
-            let (rows, queries) = (Rows::row_major(&points, d).unwrap(), Rows::row_major(&queries, d).unwrap());
+            let (rows, queries) = (RowMatrix::row_major(&points, d).unwrap(), RowMatrix::row_major(&queries, d).unwrap());
             let first = n.div_ceil(2);
             let mut index =
-                Index::build_as(&Rows::row_major(&points[..first * d], d).unwrap(), Metric::Manhattan, Some(IndexKind::Graph { width: 400 }))
+                Index::build_as(&RowMatrix::row_major(&points[..first * d], d).unwrap(), Metric::Manhattan, Some(IndexKind::Graph { width: 400 }))
                     .unwrap();
-            index.add(&Rows::row_major(&points[first * d..], d).unwrap()).unwrap();
+            index.add(&RowMatrix::row_major(&points[first * d..], d).unwrap()).unwrap();
             let mut sections = Sections::default();
             index.save(&mut sections).unwrap();
             let index = Index::load(&sections).unwrap();
@@ -485,7 +484,7 @@ mod tests {
 
         #[test]
         fn a_damaged_graph_is_refused_or_harmless(links in proptest::collection::vec(any::<u32>(), 12), seed: u64) {
-            let points = Points::copy(&Rows::row_major(&draw(seed, 60, 1000), 2).unwrap());
+            let points = Points::copy(&RowMatrix::row_major(&draw(seed, 60, 1000), 2).unwrap());
             let space = MetricRows { points: &points, metric: &Metric::Euclidean };
             let mut graph = Graph::build(&space);
             for (place, link) in links.iter().enumerate() {

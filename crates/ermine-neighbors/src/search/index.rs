@@ -1,11 +1,9 @@
-//! An index over rows of numbers: built once, asked often, grown without a rebuild.
+//! An index over numeric rows that can grow without a rebuild.
 //!
-//! All exact kinds of index give the same answer, bit for bit; they differ in speed alone. [`Index::build`] chooses one of them by itself and
-//! records why in [`IndexChoice`]. A graph ([`IndexKind::Graph`]) is approximate, and only taken when asked for.
+//! All exact indexes give bit-identical results; they differ only in speed. [`Index::build`] chooses one automatically and records the reason in [`IndexChoice`]. A graph ([`IndexKind::Graph`]) is
+//! approximate and only used on request.
 //!
-//! **Growing.** Added rows wait in a short list that every query scans first (what it finds there also narrows the search of the
-//! rest). When the list outgrows a share of the index, the index is built anew over everything, so that n additions cost
-//! O(n log n) in all.
+//! **Growing.** Added rows are kept in a short list that every query scans first. When the list exceeds a share of the index, the index is rebuilt, so that n additions cost O(n log n) in total.
 //!
 //! **Memory.** An index of an exact kind holds the rows once and at most 30% more: a scan its byte codes where they fit, boxes 1/24 of the rows and `log2(n) - 3.3` bits a row (with the
 //! rows' own numbers packed where these are few), a vantage-point tree as fine as fits. Rows are kept as they are given where what cosine and Mahalanobis measure would take more. What can't
@@ -20,7 +18,7 @@ use super::nearest::{Nearest, Neighbors};
 use super::scan::Scan;
 use super::vantage::{MetricRows, VantageTree};
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::{PointElement, Points, Rows, StoredPoints};
+use ermine_core::distance::rows::{PointElement, Points, RowMatrix, StoredPoints};
 use ermine_core::error::{Error, Result};
 use ermine_core::parallel;
 use ermine_core::section::Sections;
@@ -28,12 +26,12 @@ use ermine_core::simd::Level;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Waiting rows are merged when there are more than this, and more than 1 / [`WAITING_SHARE`] of the index.
+/// Added rows are merged when there are more than this, and more than 1 / [`WAITING_SHARE`] of the index.
 const WAITING: usize = 256;
 /// See [`WAITING`].
 const WAITING_SHARE: usize = 16;
 
-/// Rows, ready to be searched.
+/// A nearest-neighbor index over numeric rows.
 #[derive(Debug, Clone)]
 pub struct Index {
     metric: Metric,
@@ -57,7 +55,7 @@ enum IndexEngine {
     Graph { points: Points, graph: Graph, width: usize },
 }
 
-/// What a file says about an index beside its arrays.
+/// The metadata of a saved index.
 #[derive(Serialize, Deserialize)]
 struct IndexHeader {
     metric: Metric,
@@ -69,7 +67,7 @@ struct IndexHeader {
     waiting_is_f32: bool,
     #[serde(default)]
     single: bool,
-    /// Whether rows are as given where the metric measures others.
+    /// Whether rows are stored as given although the metric compares embedded rows.
     #[serde(default)]
     given: bool,
     #[serde(default)]
@@ -77,23 +75,23 @@ struct IndexHeader {
 }
 
 impl Index {
-    /// An index over `rows` of the kind that suits them.
-    pub fn build(rows: &Rows<'_>, metric: Metric) -> Result<Index> {
+    /// Builds an index and chooses its kind.
+    pub fn build(rows: &RowMatrix<'_>, metric: Metric) -> Result<Index> {
         Index::build_as(rows, metric, None)
     }
 
-    /// An index of a given kind. An error if that kind can't serve the metric.
-    pub fn build_as(rows: &Rows<'_>, metric: Metric, wish: Option<IndexKind>) -> Result<Index> {
+    /// Builds an index of a given kind. An error if it doesn't support the metric.
+    pub fn build_as(rows: &RowMatrix<'_>, metric: Metric, wish: Option<IndexKind>) -> Result<Index> {
         if rows.n_rows() == 0 || rows.n_features() == 0 {
             return Err(Error::data(format!(
-                "neighbors need rows: there are {} rows of {} columns",
+                "the index needs at least one row and column (got {} rows and {} columns)",
                 rows.n_rows(),
                 rows.n_features()
             )));
         }
         metric.check_rows(rows)?;
         let (n_features, single) = (rows.n_features(), rows.is_f32());
-        let (choice, engine) = metric.watched(|| raise(RowSource::Given(*rows), &metric, wish))??;
+        let (choice, engine) = metric.check_distances(|| raise(RowSource::Given(*rows), &metric, wish))??;
         let waiting = engine.empty();
         Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
     }
@@ -108,12 +106,11 @@ impl Index {
         &self.choice
     }
 
-    /// Measures what share of the `k` nearest an approximate index finds, on some of its own rows, and records it in [`Index::choice`] (until rows
-    /// are added). Exact kinds have nothing to measure.
+    /// Measures the recall of an approximate index on some of its own rows, and records it in [`Index::choice`] (until rows are added). No effect on exact indexes.
     pub fn state_recall(&mut self, k: usize) -> Result<()> {
         if let IndexEngine::Graph { points, graph, width } = &self.engine {
             let space = MetricRows { points, metric: &self.metric };
-            self.choice.recall = Some(self.metric.watched(|| graph.recall(&space, *width, k))?);
+            self.choice.recall = Some(self.metric.check_distances(|| graph.recall(&space, *width, k))?);
         }
         Ok(())
     }
@@ -123,7 +120,7 @@ impl Index {
         self.engine.len() + self.waiting.n_rows()
     }
 
-    /// Never: an index holds at least one row.
+    /// Always false: an index contains at least one row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -151,7 +148,7 @@ impl Index {
     }
 
     /// The `k` nearest rows of every query (all rows, where there are fewer).
-    pub fn kneighbors(&self, queries: &Rows<'_>, k: usize) -> Result<Neighbors> {
+    pub fn kneighbors(&self, queries: &RowMatrix<'_>, k: usize) -> Result<Neighbors> {
         if k == 0 {
             return Err(Error::Param {
                 owner: "nearest neighbors".into(),
@@ -172,7 +169,7 @@ impl Index {
     }
 
     /// All rows within `radius` of every query, the boundary included.
-    pub fn radius_neighbors(&self, queries: &Rows<'_>, radius: f64) -> Result<Neighbors> {
+    pub fn radius_neighbors(&self, queries: &RowMatrix<'_>, radius: f64) -> Result<Neighbors> {
         let wanted = Nearest::around(radius)?;
         self.check_queries(queries)?;
         self.batch(queries, &wanted, self.metric.is_plain())
@@ -184,34 +181,35 @@ impl Index {
         Ok(self.batch(&rows.view(), &Nearest::around(radius)?, !rows.are_given())?.without_self(usize::MAX))
     }
 
-    /// Adds rows; they are numbered after those that are there.
-    pub fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+    /// Appends rows.
+    pub fn add(&mut self, rows: &RowMatrix<'_>) -> Result<()> {
         self.check_queries(rows)?;
         if rows.n_rows() + self.len() > u32::MAX as usize {
-            return Err(Error::data(format!("neighbors are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!("an index can have at most {} rows", u32::MAX)));
         }
         self.single &= rows.is_f32();
         if let IndexEngine::Graph { points, graph, .. } = &mut self.engine {
             extend(points, rows, &self.metric);
             self.choice.recall = None;
-            return self.metric.watched(|| graph.insert(&MetricRows { points, metric: &self.metric }));
+            return self.metric.check_distances(|| graph.insert(&MetricRows { points, metric: &self.metric }));
         }
         extend(&mut self.waiting, rows, &self.metric);
         if self.waiting.n_rows() > WAITING.max(self.engine.len() / WAITING_SHARE) {
             let all = self.kept();
-            let (choice, engine) = self.metric.watched(|| raise(RowSource::Kept(&all), &self.metric, self.wish))??;
+            let (choice, engine) =
+                self.metric.check_distances(|| raise(RowSource::Kept(&all), &self.metric, self.wish))??;
             (self.choice, self.engine) = (choice, engine);
             self.waiting = self.engine.empty();
         }
         Ok(())
     }
 
-    /// Writes the index, rows included. An error for a metric of the user's own.
+    /// Saves the index with its rows. An error for custom metrics.
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
         if matches!(self.metric, Metric::Custom(_)) {
             return Err(Error::Unsupported {
                 learner: "an index of neighbors".into(),
-                need: "a file for a metric of the user's own: a function can't be written".into(),
+                need: "saving a custom metric: a function can't be saved".into(),
             });
         }
         let about = IndexHeader {
@@ -244,7 +242,7 @@ impl Index {
         Ok(())
     }
 
-    /// Reads an index. Nothing in it can make a search read out of bounds, whatever the file holds.
+    /// Loads an index. Searches stay in bounds, whatever the file contains.
     pub fn load(sections: &Sections) -> Result<Index> {
         let about: IndexHeader = sections.json("index")?;
         let IndexHeader { metric, n_features, n_indexed, wish, choice, is_f32, single, given, .. } = about;
@@ -278,7 +276,7 @@ impl Index {
         let (narrow, later) = (about.waiting_is_f32, about.waiting_given);
         let waiting = Points::load(sections, "waiting", width(later), narrow, missing)?.with_given(later);
         if engine.len() == 0 || engine.len() != n_indexed || !allowed {
-            return Err(Error::model_file("the parts of a neighbor index don't fit together"));
+            return Err(Error::model_file("the parts of a neighbor index are inconsistent"));
         }
         Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
     }
@@ -293,10 +291,10 @@ impl Index {
         all
     }
 
-    fn check_queries(&self, rows: &Rows<'_>) -> Result<()> {
+    fn check_queries(&self, rows: &RowMatrix<'_>) -> Result<()> {
         if rows.n_features() != self.n_features {
             return Err(Error::data(format!(
-                "the index holds rows of {} columns, the queries have {}",
+                "the index has rows of {} columns, but the queries have {}",
                 self.n_features,
                 rows.n_features()
             )));
@@ -306,17 +304,17 @@ impl Index {
 
     /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
     /// that neighboring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
-    pub(super) fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
+    pub(super) fn batch(&self, queries: &RowMatrix<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
         let n = queries.n_rows();
         let block = self.engine.block(n);
         let search = |b: usize| self.search_block(queries, b * block..n.min((b + 1) * block), wanted, ready);
-        let parts: Vec<Neighbors> = self.metric.watched(|| parallel::map(n.div_ceil(block), search))?;
+        let parts: Vec<Neighbors> = self.metric.check_distances(|| parallel::map(n.div_ceil(block), search))?;
         let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
         parts.iter().for_each(|part| all.append(part));
         Ok(all)
     }
 
-    fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest, ready: bool) -> Neighbors {
+    fn search_block(&self, queries: &RowMatrix<'_>, range: Range<usize>, wanted: &Nearest, ready: bool) -> Neighbors {
         let width = self.metric.embedded_features(self.n_features);
         let mut block = vec![0.0; range.len() * width];
         let mut row = vec![0.0; self.n_features];
@@ -447,7 +445,7 @@ impl IndexEngine {
 }
 
 /// Rows as the metric measures them, in double precision.
-fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
+fn embed(metric: &Metric, rows: &RowMatrix<'_>) -> Points {
     const BLOCK: usize = 256;
     let width = metric.embedded_features(rows.n_features());
     let mut values = vec![0.0; rows.n_rows() * width];
@@ -462,7 +460,7 @@ fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
 }
 
 /// Adds rows to points in their form, or in double precision where either is and the form would not be kept for both.
-fn extend(points: &mut Points, rows: &Rows<'_>, metric: &Metric) {
+fn extend(points: &mut Points, rows: &RowMatrix<'_>, metric: &Metric) {
     let single = points.view().is_f32() && rows.is_f32();
     if points.are_given() && !metric.keeps_given(rows.n_features(), single) {
         *points = embed(metric, &points.view());
@@ -478,7 +476,7 @@ fn extend(points: &mut Points, rows: &Rows<'_>, metric: &Metric) {
 #[derive(Clone, Copy)]
 enum RowSource<'a> {
     /// As a user gives them.
-    Given(Rows<'a>),
+    Given(RowMatrix<'a>),
     /// As an index keeps them.
     Kept(&'a Points),
 }
@@ -531,7 +529,7 @@ fn raise(source: RowSource<'_>, metric: &Metric, wish: Option<IndexKind>) -> Res
     Ok((choice, engine))
 }
 
-fn box_tree(rows: &Rows<'_>, metric: &Metric, given: bool) -> IndexEngine {
+fn box_tree(rows: &RowMatrix<'_>, metric: &Metric, given: bool) -> IndexEngine {
     let embedded = given.then(|| embed(metric, rows));
     let embedded = embedded.as_ref().and_then(|points| points.view().as_f64());
     let width = metric.embedded_features(rows.n_features());

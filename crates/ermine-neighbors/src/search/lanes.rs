@@ -1,4 +1,4 @@
-//! What to do with sixteen lanes that compilers don't find by themselves: stay in one register ([`Wide`]), turn comparisons into a bit mask, and sort.
+//! Operations on sixteen lanes that compilers don't vectorize well: keeping them in one register ([`Wide`]), comparisons to bit masks, and sorting.
 //!
 //! The sort is Batcher's bitonic network: ten stages, in each of which lane i meets lane i ^ j and keeps the smaller or the larger
 //! of the two. Reference: K. Batcher (1968), "Sorting networks and their applications".
@@ -99,7 +99,7 @@ impl Wide {
     }
 }
 
-/// The larger of two numbers that aren't NaN: one instruction, which `f32::max` (that minds NaN) isn't.
+/// The larger of two numbers that aren't NaN; one instruction, unlike `f32::max`, which handles NaN.
 #[inline(always)]
 pub(super) fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
@@ -111,13 +111,13 @@ pub(super) fn smaller(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// Asks for the first lines of `values`, which will be read soon.
+/// Prefetches the first cache lines of `values`.
 #[inline(always)]
 pub(super) fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        /// What comes after these the machine fetches by itself.
+        /// The hardware prefetches what follows.
         const LINES: usize = 8;
         for line in (0..size_of_val(values).min(64 * LINES)).step_by(64) {
             // SAFETY: the address lies within the slice; a prefetch reads nothing.

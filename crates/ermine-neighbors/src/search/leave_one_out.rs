@@ -104,11 +104,11 @@ mod tests {
     use crate::search::index::Index;
     use crate::search::weight::KernelShape;
     use ermine_core::distance::metric::Metric;
-    use ermine_core::distance::rows::Rows;
+    use ermine_core::distance::rows::RowMatrix;
     use proptest::prelude::*;
 
-    struct NoMoreNeighbors;
-    impl MoreNeighbors for NoMoreNeighbors {
+    struct NoExtraNeighbors;
+    impl MoreNeighbors for NoExtraNeighbors {
         fn nearest(&self, _: usize) -> Result<Vec<(f64, u32)>> {
             Ok(Vec::new())
         }
@@ -121,8 +121,8 @@ mod tests {
     fn others(values: &[f64], i: usize, k: usize) -> (Vec<u32>, Vec<f64>) {
         let left: Vec<f64> =
             values.chunks(2).enumerate().filter(|(j, _)| *j != i).flat_map(|(_, v)| v.to_vec()).collect();
-        let index = Index::build(&Rows::row_major(&left, 2).unwrap(), Metric::Euclidean).unwrap();
-        let found = index.kneighbors(&Rows::row_major(&values[i * 2..][..2], 2).unwrap(), k).unwrap();
+        let index = Index::build(&RowMatrix::row_major(&left, 2).unwrap(), Metric::Euclidean).unwrap();
+        let found = index.kneighbors(&RowMatrix::row_major(&values[i * 2..][..2], 2).unwrap(), k).unwrap();
         let rows = found.rows(0).iter().map(|&r| if r as usize >= i { r + 1 } else { r }).collect();
         (rows, found.distances(0).to_vec())
     }
@@ -141,18 +141,18 @@ mod tests {
                 _ => NeighborWeights::Kernel { shape: KernelShape::Gaussian, width: Some(2.0) },
             };
             let tie = [TieRule::FirstClass, TieRule::DropFarthest, TieRule::Distance][tie];
-            let rows = Rows::row_major(&values, 2).unwrap();
+            let rows = RowMatrix::row_major(&values, 2).unwrap();
             let index = Index::build(&rows, Metric::Euclidean).unwrap();
             let neighbors = index.kneighbors(&rows, 7).unwrap().without_self(6);
             let vote = Vote { classes: &classes, n_classes: 3, weights: &weights, tie: &tie };
-            let fast = classification_errors(&neighbors, &vote, 5, &|_| Box::new(NoMoreNeighbors)).unwrap();
+            let fast = classification_errors(&neighbors, &vote, 5, &|_| Box::new(NoExtraNeighbors)).unwrap();
             let targets: Vec<f64> = classes.iter().map(|&c| f64::from(c * c)).collect();
             let squares = regression_errors(&neighbors, &weights, &targets, 1, 5).unwrap();
             for k in 1..=5 {
                 let (mut wrong, mut square) = (0, 0.0);
                 for i in 0..15 {
                     let (rows, distances) = others(&values, i, k);
-                    wrong += usize::from(vote.class(&rows, &distances, None, &NoMoreNeighbors).unwrap() != classes[i]);
+                    wrong += usize::from(vote.class(&rows, &distances, None, &NoExtraNeighbors).unwrap() != classes[i]);
                     let mut out = [0.0];
                     mean(&weights, &targets, &rows, &distances, None, &mut out).unwrap();
                     square += (out[0] - targets[i]) * (out[0] - targets[i]);
@@ -161,7 +161,7 @@ mod tests {
                 prop_assert!((squares[k - 1] - square / 15.0).abs() < 1e-9);
             }
             prop_assert!(best_k(&fast) <= 5 && fast.iter().all(|e| *e >= fast[best_k(&fast) - 1]));
-            prop_assert!(classification_errors(&neighbors, &vote, 99, &|_| Box::new(NoMoreNeighbors)).is_err());
+            prop_assert!(classification_errors(&neighbors, &vote, 99, &|_| Box::new(NoExtraNeighbors)).is_err());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Kept rows as a metric measures them: themselves, or embedded where they are kept as given.
+//! Stored rows in the form that the metric compares: unchanged, or embedded if they are stored as given.
 
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::{PointElement, Points, StoredPoints};
@@ -122,13 +122,13 @@ ermine_core::versions! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ermine_core::distance::rows::Rows;
+    use ermine_core::distance::rows::RowMatrix;
 
     #[test]
     fn given_rows_are_measured_as_embedded_ones() {
         for d in [1, 3, 40] {
             let values: Vec<f32> = (0..37 * d).map(|i| ((i * 7919) % 31) as f32 - 11.0).collect();
-            let points = Points::copy(&Rows::row_major_f32(&values, d).unwrap()).with_given(true);
+            let points = Points::copy(&RowMatrix::row_major_f32(&values, d).unwrap()).with_given(true);
             let measured = Measured::new(&points, &Metric::Cosine);
             let (mut run, mut row) = (vec![0.0; 30 * (d + 1)], vec![0.0; d + 1]);
             measured.copy_run(5, &mut run);

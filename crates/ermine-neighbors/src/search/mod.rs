@@ -1,29 +1,29 @@
-//! Metrics and nearest-neighbor indexes: who is near, found exactly, and what the near ones say.
+//! Nearest-neighbor search: indexes, weights, votes.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `measured` | kept rows as the metric measures them |
-//! | [`index`](mod@index), [`choice`] | an index over rows: built, asked, grown, saved; which kind, and why |
+//! | `measured` | stored rows in the form that the metric compares |
+//! | [`index`](mod@index), [`choice`] | an index over numeric rows; the choice of its kind |
 //! | `apart` | the nearest rows in other folds, for cross-validation |
-//! | `box_tree`, [`vantage`], `scan` | the three exact kinds: boxes sixteen at a time, the triangle inequality, everything in order |
-//! | `row_sets`, `packed` | which rows a leaf holds, in few bits; numbers in few bits |
-//! | `graph` | the approximate kind: links between near rows |
-//! | [`codes`], [`strings`], [`sparse`] | indexes over binary codes, over strings and over sparse rows |
-//! | [`nearest`] | what a search finds |
-//! | [`weight`], [`vote`] | how much each neighbor counts; classes, probabilities and means; ties |
-//! | [`leave_one_out`], [`condense`] | the error of every k at once; fewer rows that say the same |
+//! | `box_tree`, [`vantage`], `scan` | the exact indexes: a kd-tree, a vantage-point tree, brute force |
+//! | `row_sets`, `packed` | compressed row numbers of leaves; bit-packed numbers |
+//! | `graph` | the approximate index (HNSW) |
+//! | [`codes`], [`strings`], [`sparse`] | indexes over binary codes, strings and sparse rows |
+//! | [`nearest`] | search results |
+//! | [`weight`], [`vote`] | weights of neighbors; voting, probabilities and means; ties |
+//! | [`leave_one_out`], [`condense`] | the error of every k at once; prototype selection |
 //!
-//! **Exact, and the same everywhere.** Neighbors are ordered by (distance, row number). Fast kernels only filter, with a proven margin; whatever might be among the neighbors is measured by
-//! the one distance function in double precision. So every kind of index, on every machine and any number of threads, finds the same rows with the same bits of distance.
+//! **Determinism.** Neighbors are ordered by (distance, row number). Fast kernels only filter, with a proven error bound; candidates are measured by one distance function in double precision. So every
+//! exact index finds the same rows with bit-identical distances, on every machine and with any number of threads.
 //!
 //! ```
 //! use ermine_core::distance::metric::Metric;
-//! use ermine_core::distance::rows::Rows;
+//! use ermine_core::distance::rows::RowMatrix;
 //! use ermine_neighbors::search::index::Index;
 //!
 //! let points = [0.0, 0.0, 3.0, 4.0, 1.0, 0.0];
-//! let index = Index::build(&Rows::row_major(&points, 2)?, Metric::Euclidean)?;
-//! let found = index.kneighbors(&Rows::row_major(&[0.0, 0.0], 2)?, 2)?;
+//! let index = Index::build(&RowMatrix::row_major(&points, 2)?, Metric::Euclidean)?;
+//! let found = index.kneighbors(&RowMatrix::row_major(&[0.0, 0.0], 2)?, 2)?;
 //! assert_eq!(found.rows(0), [0, 2]);
 //! assert_eq!(found.distances(0), [0.0, 1.0]);
 //! # Ok::<(), ermine_core::Error>(())

@@ -1,7 +1,6 @@
-//! What a search finds: the k nearest rows, or all within a radius, ordered by (distance, row).
+//! Search results: the k nearest rows, or all within a radius, ordered by (distance, row).
 //!
-//! Ties in distance go to the smaller row number. This makes the answer unique, so that every index, on any number
-//! of threads, gives the same one.
+//! Ties in distance go to the smaller row number, so the result is unique.
 
 use ermine_core::error::{Error, Result};
 
@@ -25,7 +24,7 @@ impl Nearest {
         Nearest { k: usize::MAX, radius, found: Vec::new() }
     }
 
-    /// The same. An error for what is no radius.
+    /// The same. An error for an invalid radius.
     pub(super) fn around(radius: f64) -> Result<Nearest> {
         if radius >= 0.0 {
             return Ok(Nearest::within(radius));
@@ -34,33 +33,33 @@ impl Nearest {
             owner: "nearest neighbors".into(),
             name: "radius".into(),
             value: radius.to_string(),
-            allowed: "0 or more".into(),
+            allowed: "at least 0".into(),
         })
     }
 
-    /// How many are wanted, `usize::MAX` for a search by radius.
+    /// Number of neighbors to find; `usize::MAX` for a radius search.
     pub fn wanted(&self) -> usize {
         self.k
     }
 
-    /// Forgets what was found, for the next query.
+    /// Clears the results for the next query.
     pub fn clear(&mut self) {
         self.found.clear();
     }
 
-    /// A row farther than this can't get in any more.
+    /// Rows at a larger distance can't be among the results.
     #[inline(always)]
     pub fn limit(&self) -> f64 {
         if self.found.len() < self.k { self.radius } else { self.found[self.k - 1].0 }
     }
 
-    /// Whether a row gets in only by pushing another out.
+    /// Whether a new row would replace another.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.found.len() >= self.k
     }
 
-    /// Lets `row` in if it is near enough.
+    /// Adds `row` if it is near enough.
     #[inline(always)]
     pub fn offer(&mut self, distance: f64, row: u32) {
         if distance.is_nan() || distance > self.radius {
@@ -85,7 +84,7 @@ impl Nearest {
         self.found[at] = (distance, row);
     }
 
-    /// What was found, nearest first.
+    /// The results, nearest first.
     pub fn sorted(&mut self) -> &[(f64, u32)] {
         if self.k == usize::MAX {
             self.found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -118,7 +117,7 @@ impl Neighbors {
         &self.rows[self.starts[i]..self.starts[i + 1]]
     }
 
-    /// How far the rows of [`Neighbors::rows`] are.
+    /// The distances of [`Neighbors::rows`].
     pub fn distances(&self, i: usize) -> &[f64] {
         &self.distances[self.starts[i]..self.starts[i + 1]]
     }
@@ -181,7 +180,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_k_smallest_pairs(offers in proptest::collection::vec((0u32..9, 0u32..50), 0..60), k in 1usize..8) {
+        fn the_k_smallest_pairs_are_kept(offers in proptest::collection::vec((0u32..9, 0u32..50), 0..60), k in 1usize..8) {
             let mut offers: Vec<(f64, u32)> = offers.into_iter().map(|(d, r)| (f64::from(d), r)).collect();
             offers.dedup();
             let mut best = Nearest::k(k);

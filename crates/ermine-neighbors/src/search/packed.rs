@@ -1,4 +1,4 @@
-//! Numbers packed in as few bits as the largest needs.
+//! Bit-packed numbers.
 
 use ermine_core::error::{Error, Result};
 use ermine_core::section::Sections;
@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(numbers: Vec<u32>, bits in 1u32..=32) {
+        fn packed_numbers_round_trip(numbers: Vec<u32>, bits in 1u32..=32) {
             let largest = u32::MAX >> (32 - bits);
             let numbers: Vec<u32> = numbers.into_iter().map(|n| n & largest).collect();
             let packed = PackedNumbers::new(numbers.iter().copied(), largest);

@@ -1,4 +1,4 @@
-//! Which rows the leaves of a tree hold, in few bits.
+//! Compressed row numbers of the leaves of a tree.
 //!
 //! **Idea.** The order of the rows within a leaf is free, so they are kept ascending, and an ascending list needs less than its numbers do (Elias and Fano): the low bits of
 //! each number are written as they are; of the high bits only the steps are, one mark for each number after as many empty places as the high part has grown. A leaf of `size`
@@ -178,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(n in 1usize..3000, size in 1usize..200, seed: u64) {
+        fn row_sets_round_trip(n in 1usize..3000, size in 1usize..200, seed: u64) {
             let mut rows: Vec<u32> = (0..n as u32).collect();
             rng::shuffle(&mut rng::stream(seed, &[]), &mut rows);
             rows.chunks_mut(size).for_each(<[u32]>::sort_unstable);
@@ -199,7 +199,7 @@ mod tests {
         }
 
         #[test]
-        fn both_ways_to_select(word: u64, i in 0usize..64) {
+        fn both_versions_of_select_agree(word: u64, i in 0usize..64) {
             let i = i.min((word.count_ones() as usize).saturating_sub(1));
             if word != 0 {
                 prop_assert_eq!(select(word, i), plain_select(word, i));
@@ -208,7 +208,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_marks_are_refused_or_harmless(n in 1usize..300, at: usize, flip in 0u32..64) {
+        fn damaged_marks_are_detected_or_harmless(n in 1usize..300, at: usize, flip in 0u32..64) {
             let rows: Vec<u32> = (0..n as u32).collect();
             let groups = || (0..n.div_ceil(48)).map(|g| g * 48..n.min((g + 1) * 48));
             let mut sets = RowSets::new(&rows, 48, groups());

@@ -1,4 +1,4 @@
-//! Neighbors among sparse rows: brute force over what isn't zero.
+//! Nearest neighbors of sparse rows, by brute force over the nonzero entries.
 //!
 //! **Idea.** A block of queries is turned around: for every column, which queries have a number there. Each row is then read once for the whole block, and meets only the queries
 //! that share a column with it. With `q'x` added up that way, `norm(q)^2 + norm(x)^2 - 2 q'x` is the squared distance; for Manhattan the shared columns correct the sum of both norms.
@@ -44,7 +44,9 @@ impl SparseIndex {
         }
         if rows.n_rows() == 0 || rows.n_columns == 0 {
             let (n, d) = (rows.n_rows(), rows.n_columns);
-            return Err(Error::data(format!("neighbors need rows: there are {n} rows of {d} columns")));
+            return Err(Error::data(format!(
+                "the index needs at least one row and column (got {n} rows and {d} columns)"
+            )));
         }
         metric.check(rows.n_columns)?;
         check(&rows)?;
@@ -99,12 +101,12 @@ impl SparseIndex {
         Ok(self.batch(&self.rows, &Nearest::around(radius)?)?.without_self(usize::MAX))
     }
 
-    /// Adds rows; they are numbered after those that are there.
+    /// Appends rows.
     pub fn add(&mut self, rows: &SparseRows) -> Result<()> {
         self.check_width(rows)?;
         check(rows)?;
         if rows.n_rows() + self.len() > u32::MAX as usize {
-            return Err(Error::data(format!("neighbors are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!("an index can have at most {} rows", u32::MAX)));
         }
         let shift = self.rows.columns.len();
         self.rows.starts.extend(rows.starts.iter().skip(1).map(|start| start + shift));
@@ -141,7 +143,7 @@ impl SparseIndex {
         if expected == found {
             return Ok(());
         }
-        Err(Error::data(format!("the index holds rows of {expected} columns, the queries have {found}")))
+        Err(Error::data(format!("the index has rows of {expected} columns, but the queries have {found}")))
     }
 
     fn batch(&self, queries: &SparseRows, wanted: &Nearest) -> Result<Neighbors> {
@@ -229,19 +231,19 @@ fn check(rows: &SparseRows) -> Result<()> {
     let (n, entries) = (rows.n_rows(), rows.columns.len());
     let whole = rows.values.len() == entries && rows.starts.last() == Some(&entries);
     if !whole || rows.starts.windows(2).any(|w| w[0] > w[1]) || rows.n_columns > u32::MAX as usize {
-        return Err(Error::data("the parts of sparse rows don't fit together"));
+        return Err(Error::data("the parts of sparse rows are inconsistent"));
     }
     for row in 0..n {
         let (columns, values) = rows.row(row);
         let placed =
             columns.windows(2).all(|w| w[0] < w[1]) && columns.last().is_none_or(|&c| (c as usize) < rows.n_columns);
         if !placed {
-            return Err(Error::data(format!("row {row}: its columns aren't ascending and below {}", rows.n_columns)));
+            return Err(Error::data(format!("row {row}: column indices must ascend and be below {}", rows.n_columns)));
         }
         if let Some(at) = values.iter().position(|v| !v.is_finite()) {
             let (column, value) = (columns[at], values[at]);
             return Err(Error::data(format!(
-                "row {row}, column {column}: {value} has no distance to anything; expected a finite number"
+                "row {row}, column {column}: {value} is not a finite number, so it has no distance to other values"
             )));
         }
     }
@@ -433,7 +435,7 @@ mod tests {
     use super::*;
     use crate::search::choice::IndexKind;
     use crate::search::index::Index;
-    use ermine_core::distance::rows::Rows;
+    use ermine_core::distance::rows::RowMatrix;
     use ermine_core::rng;
     use proptest::prelude::*;
 
@@ -482,7 +484,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(300))]
         /// The same rows and the same bits of distance as among the same rows with their zeros.
         #[test]
-        fn the_same_as_dense_rows(n in 1usize..60, d in 1usize..40, share in 0usize..60, style in 0u8..5, k in 1usize..8, metric in 0usize..6, seed: u64) {
+        fn results_equal_those_of_dense_rows(n in 1usize..60, d in 1usize..40, share in 0usize..60, style in 0u8..5, k in 1usize..8, metric in 0usize..6, seed: u64) {
             let (points, asked) = (draw(seed, n * d, share, style), draw(seed ^ 1, 20 * d, share, style));
             let metric = metrics()[metric].clone();
             let half = n.div_ceil(2) * d;
@@ -491,8 +493,8 @@ mod tests {
             let mut sections = Sections::default();
             index.save(&mut sections).unwrap();
             let index = SparseIndex::load(&sections).unwrap();
-            let dense = Index::build_as(&Rows::row_major(&points, d).unwrap(), metric, Some(IndexKind::Scan)).unwrap();
-            let (queries, rows) = (sparse(&asked, d), Rows::row_major(&asked, d).unwrap());
+            let dense = Index::build_as(&RowMatrix::row_major(&points, d).unwrap(), metric, Some(IndexKind::Scan)).unwrap();
+            let (queries, rows) = (sparse(&asked, d), RowMatrix::row_major(&asked, d).unwrap());
             let near = index.kneighbors(&queries, k).unwrap();
             prop_assert_eq!(&near, &dense.kneighbors(&rows, k).unwrap());
             let radius = near.distances(0)[near.distances(0).len() / 2];

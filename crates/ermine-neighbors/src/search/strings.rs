@@ -1,4 +1,4 @@
-//! An index over strings under the Hamming or the edit distance ([`StringMetric`]). Both are metrics, so a vantage-point tree searches them.
+//! An index over strings with the Hamming or edit distance ([`StringMetric`]), by a vantage-point tree.
 
 use super::nearest::{Nearest, Neighbors};
 use super::vantage::{MetricSpace, VantageTree};
@@ -50,7 +50,7 @@ impl StringIndex {
     /// An index over `texts`.
     pub fn build(texts: Vec<String>, metric: StringMetric) -> Result<StringIndex> {
         if texts.is_empty() || texts.len() > u32::MAX as usize {
-            return Err(Error::data(format!("neighbors among {} strings: expected 1 to {}", texts.len(), u32::MAX)));
+            return Err(Error::data(format!("an index can have 1 to {} strings (got {})", u32::MAX, texts.len())));
         }
         let tree = VantageTree::build(&Texts { metric, texts: &texts }, usize::MAX);
         Ok(StringIndex { metric, indexed: texts.len(), texts, tree })
@@ -61,7 +61,7 @@ impl StringIndex {
         self.texts.extend(texts);
         if self.texts.len() > u32::MAX as usize {
             self.texts.truncate(u32::MAX as usize);
-            return Err(Error::data(format!("neighbors are found among at most {} strings", u32::MAX)));
+            return Err(Error::data(format!("an index can have at most {} strings", u32::MAX)));
         }
         if self.texts.len() - self.indexed > WAITING.max(self.indexed / 16) {
             *self = StringIndex::build(std::mem::take(&mut self.texts), self.metric)?;
@@ -149,13 +149,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn no_strings_are_refused() {
+    fn an_empty_index_is_an_error() {
         assert!(StringIndex::build(vec![], StringMetric::Edit).is_err());
     }
 
     proptest! {
         #[test]
-        fn the_same_as_brute_force(
+        fn results_equal_brute_force(
             texts in proptest::collection::vec("[ab]{0,7}", 1..80),
             queries in proptest::collection::vec("[abc]{0,7}", 4),
             (k, radius, metric) in (1usize..7, 0u8..5, prop_oneof![Just(StringMetric::Edit), Just(StringMetric::Hamming)]),

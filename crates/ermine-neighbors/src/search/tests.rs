@@ -7,7 +7,7 @@ use super::nearest::{Nearest, Neighbors};
 use super::scan::Scan;
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::distance::mixed::{Missing, Mixed};
-use ermine_core::distance::rows::{Points, Rows};
+use ermine_core::distance::rows::{Points, RowMatrix};
 use ermine_core::distance::whiten::Whitening;
 use ermine_core::rng::{self, Rng};
 use ermine_core::section::Sections;
@@ -70,7 +70,7 @@ fn draw(rng: &mut Rng, style: NumberStyle, len: usize) -> Vec<f64> {
 const HAMMING: usize = 8;
 const MIXED: usize = 9;
 
-fn metric(choice: usize, rows: &Rows<'_>) -> Metric {
+fn metric(choice: usize, rows: &RowMatrix<'_>) -> Metric {
     let d = rows.n_features();
     match choice {
         0 | 1 => Metric::Euclidean,
@@ -150,11 +150,11 @@ fn check(case: TestCase, queries: usize) -> Result<(), TestCaseError> {
     let (points, asked) = data(case, queries);
     let narrow: Vec<f32> = points.iter().map(|&v| v as f32).collect();
     let rows = if case.f32 {
-        Rows::row_major_f32(&narrow, case.d).unwrap()
+        RowMatrix::row_major_f32(&narrow, case.d).unwrap()
     } else {
-        Rows::row_major(&points, case.d).unwrap()
+        RowMatrix::row_major(&points, case.d).unwrap()
     };
-    let asked_rows = Rows::row_major(&asked, case.d).unwrap();
+    let asked_rows = RowMatrix::row_major(&asked, case.d).unwrap();
     let metric = metric(case.metric, &rows);
     let rankings: Vec<_> = asked.chunks(case.d).map(|query| ranking(&metric, &points, case.d, query)).collect();
     let radius = rankings[0][case.k.min(case.n) / 2].0;
@@ -206,7 +206,7 @@ proptest! {
             let n = case.n as f64;
             points.chunks_mut(case.d).enumerate().for_each(|(i, row)| row.iter_mut().for_each(|v| *v *= 1.0 - i as f64 / n));
         }
-        let (rows, asked_rows) = (Rows::row_major(&points, case.d).unwrap(), Rows::row_major(&asked, case.d).unwrap());
+        let (rows, asked_rows) = (RowMatrix::row_major(&points, case.d).unwrap(), RowMatrix::row_major(&asked, case.d).unwrap());
         let metric = metric(case.metric, &rows);
         let near = Index::build_as(&rows, metric.clone(), Some(IndexKind::Scan)).unwrap().kneighbors(&asked_rows, case.k).unwrap();
         for (i, query) in asked.chunks(case.d).enumerate() {
@@ -227,8 +227,8 @@ fn very_wide_rows() {
             .collect()
     };
     let (points, asked) = (draw(n), draw(6));
-    let index = Index::build(&Rows::row_major(&points, d).unwrap(), Metric::Euclidean).unwrap();
-    let near = index.kneighbors(&Rows::row_major(&asked, d).unwrap(), 5).unwrap();
+    let index = Index::build(&RowMatrix::row_major(&points, d).unwrap(), Metric::Euclidean).unwrap();
+    let near = index.kneighbors(&RowMatrix::row_major(&asked, d).unwrap(), 5).unwrap();
     for (i, query) in asked.chunks(d).enumerate() {
         assert_eq!(pairs(&near, i), ranking(&Metric::Euclidean, &points, d, query)[..5]);
     }
@@ -238,8 +238,8 @@ fn very_wide_rows() {
 #[test]
 fn what_is_no_distance_is_an_error() {
     let values: Vec<f64> = (0..60).map(f64::from).collect();
-    let rows = Rows::row_major(&values, 1).unwrap();
-    let (good, bad) = (Rows::row_major(&[3.5], 1).unwrap(), Rows::row_major(&[17.0], 1).unwrap());
+    let rows = RowMatrix::row_major(&values, 1).unwrap();
+    let (good, bad) = (RowMatrix::row_major(&[3.5], 1).unwrap(), RowMatrix::row_major(&[17.0], 1).unwrap());
     for wrong in [f64::NAN, -1.0] {
         for triangle in [false, true] {
             for kind in [None, Some(IndexKind::Scan), Some(IndexKind::Graph { width: 9 })] {
@@ -276,7 +276,8 @@ fn memory() {
         let values: Vec<f32> = (0..n * d).map(|_| rng::below(&mut rng, 1 << 20) as f32 / 1e5 - 5.0).collect();
         let wide: Vec<f64> = values.iter().map(|&v| f64::from(v) * 1.000_000_1).collect();
         for single in [true, false] {
-            let rows = if single { Rows::row_major_f32(&values, d) } else { Rows::row_major(&wide, d) }.unwrap();
+            let rows =
+                if single { RowMatrix::row_major_f32(&values, d) } else { RowMatrix::row_major(&wide, d) }.unwrap();
             let given = values.len() * if single { 4 } else { 8 };
             let mixed = Mixed::fitted(&rows, &vec![false; d], Missing::Far).unwrap();
             let metrics = [
@@ -320,7 +321,7 @@ fn memory_of_uneven_numbers() {
     for d in [1, 2] {
         let values: Vec<f32> = (0..60_000 * d).map(|_| f32::from_bits(rng::below(&mut rng, 1 << 32) as u32)).collect();
         let values: Vec<f32> = values.into_iter().map(|v| if v.is_finite() { v } else { 1.0 }).collect();
-        let index = Index::build(&Rows::row_major_f32(&values, d).unwrap(), Metric::Euclidean).unwrap();
+        let index = Index::build(&RowMatrix::row_major_f32(&values, d).unwrap(), Metric::Euclidean).unwrap();
         assert_eq!(index.choice().kind, IndexKind::BoxTree);
         let share = index.bytes() as f64 / index.row_bytes() as f64;
         assert!(share <= 1.3, "{d}: {share}");
@@ -332,7 +333,7 @@ fn memory_of_uneven_numbers() {
 fn memory_of_a_graph() {
     let values: Vec<f32> = (0..3000 * 4).map(|i| ((i * 7919) % 1009) as f32).collect();
     for (metric, row) in [(Metric::Euclidean, 16), (Metric::Cosine, 40)] {
-        let rows = Rows::row_major_f32(&values, 4).unwrap();
+        let rows = RowMatrix::row_major_f32(&values, 4).unwrap();
         let index = Index::build_as(&rows, metric, Some(IndexKind::Graph { width: 20 })).unwrap();
         let links = index.bytes() as f64 / 3000.0 - f64::from(row);
         // 32 links of 4 bytes, an offset and a layer make 133; the upper layers add 64 / 15 on average, with a standard deviation of 0.3.
@@ -352,7 +353,7 @@ proptest! {
     fn every_instruction_set_finds_the_same(case in case(1usize..1500, 1usize..30)) {
         let case = TestCase { metric: case.metric % 6, ..case };
         let (points, asked) = data(case, 15);
-        let rows = Rows::row_major(&points, case.d).unwrap();
+        let rows = RowMatrix::row_major(&points, case.d).unwrap();
         let metric = metric(case.metric, &rows);
         let tree = BoxTree::build(&points, case.d);
         let scan = Scan::new(Points::copy(&rows), &metric);
@@ -374,7 +375,7 @@ proptest! {
     fn growing_equals_building(case in case(1usize..900, 1usize..25), steps in 1usize..5) {
         let (points, asked) = data(case, 6);
         let first = (case.n / 3).max(1);
-        let rows = |from: usize, to: usize| Rows::row_major(&points[from * case.d..to * case.d], case.d).unwrap();
+        let rows = |from: usize, to: usize| RowMatrix::row_major(&points[from * case.d..to * case.d], case.d).unwrap();
         let metric = metric(case.metric, &rows(0, first));
         let mut grown = Index::build(&rows(0, first), metric.clone()).unwrap();
         let mut at = first;
@@ -386,7 +387,7 @@ proptest! {
             at = to;
         }
         let built = Index::build(&rows(0, case.n), metric).unwrap();
-        let asked = Rows::row_major(&asked, case.d).unwrap();
+        let asked = RowMatrix::row_major(&asked, case.d).unwrap();
         prop_assert_eq!(grown.kneighbors(&asked, case.k).unwrap(), built.kneighbors(&asked, case.k).unwrap());
         // (By their text, since a missing value is not equal to itself.)
         prop_assert_eq!(format!("{:?}", grown.kept()), format!("{:?}", built.kept()));
@@ -395,9 +396,9 @@ proptest! {
     #[test]
     fn an_index_survives_a_file(case in case(1usize..900, 1usize..25)) {
         let (points, asked) = data(case, 6);
-        let rows = Rows::row_major(&points, case.d).unwrap();
+        let rows = RowMatrix::row_major(&points, case.d).unwrap();
         let metric = metric(case.metric.min(9), &rows);
-        let asked = Rows::row_major(&asked, case.d).unwrap();
+        let asked = RowMatrix::row_major(&asked, case.d).unwrap();
         for kind in [IndexKind::BoxTree, IndexKind::VantageTree, IndexKind::Scan] {
             let Ok(index) = Index::build_as(&rows, metric.clone(), Some(kind)) else { continue };
             let mut sections = Sections::default();
@@ -412,7 +413,7 @@ proptest! {
 fn what_has_no_distance_is_refused() {
     let good = [0.0, 1.0, 2.0, 3.0];
     let bad = [0.0, f64::NAN, 2.0, 3.0];
-    let rows = |v| Rows::row_major(v, 2).unwrap();
+    let rows = |v| RowMatrix::row_major(v, 2).unwrap();
     for metric in [Metric::Euclidean, Metric::Cosine, Metric::Manhattan] {
         assert!(Index::build(&rows(&bad), metric.clone()).unwrap_err().to_string().contains("row 0, column 1"));
         let mut index = Index::build(&rows(&good), metric).unwrap();
@@ -421,10 +422,10 @@ fn what_has_no_distance_is_refused() {
         assert!(index.kneighbors(&rows(&good), 0).is_err());
         assert!(index.radius_neighbors(&rows(&good), -1.0).is_err());
         assert!(index.radius_neighbors(&rows(&good), f64::NAN).is_err());
-        assert!(index.kneighbors(&Rows::row_major(&good, 4).unwrap(), 1).is_err());
+        assert!(index.kneighbors(&RowMatrix::row_major(&good, 4).unwrap(), 1).is_err());
         assert_eq!(index.kneighbors(&rows(&good), 99).unwrap().rows(0).len(), 2);
     }
-    assert!(Index::build(&Rows::row_major(&[], 2).unwrap(), Metric::Euclidean).is_err());
+    assert!(Index::build(&RowMatrix::row_major(&[], 2).unwrap(), Metric::Euclidean).is_err());
     assert!(Index::build(&rows(&good), Metric::Minkowski { p: 0.3 }).is_err());
     assert!(Index::build_as(&rows(&good), Metric::Hamming, Some(IndexKind::BoxTree)).is_err());
 }
@@ -433,7 +434,7 @@ fn what_has_no_distance_is_refused() {
 fn the_choice_is_recorded() {
     let values: Vec<f64> = (0..90_000).map(|i| f64::from(i / 10 % 977)).collect();
     let kind = |d: usize, metric: Metric| {
-        let index = Index::build(&Rows::row_major(&values, d).unwrap(), metric).unwrap();
+        let index = Index::build(&RowMatrix::row_major(&values, d).unwrap(), metric).unwrap();
         assert!(!index.choice().reason.is_empty());
         index.choice().kind
     };

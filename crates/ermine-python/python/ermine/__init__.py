@@ -5,7 +5,7 @@
 >>> print(model.predict([[0.5], [9.0]]))
 ['low' 'high']
 >>> print(model.certificate_)
-minimised: weighted 0-1 risk on the training data = 0
+minimized: weighted 0-1 risk on the training data = 0
 proven: optimal over all columns, their thresholds and the labels of the branches
 
 Modules carry scikit-learn's names (``ermine.tree``, ``ermine.ensemble``, ...), and are loaded when they are first used.

@@ -218,7 +218,7 @@ def export_graphviz(
 
 
 #: Colors of the classes, which come again after the last.
-COLOURS = ((229, 129, 57), (57, 157, 229), (57, 229, 129), (129, 57, 229), (229, 57, 157), (157, 229, 57))
+COLORS = ((229, 129, 57), (57, 157, 229), (57, 229, 129), (129, 57, 229), (229, 57, 157), (157, 229, 57))
 
 
 def _shade(words: _NodeText, node: int) -> str:
@@ -227,10 +227,10 @@ def _shade(words: _NodeText, node: int) -> str:
     if words.classes is None:
         all_values = words.tree.value[:, 0, 0]
         spread = float(np.ptp(all_values))
-        sure, color = (float(value[0] - all_values.min()) / spread if spread > 0 else 0.0), COLOURS[0]
+        sure, color = (float(value[0] - all_values.min()) / spread if spread > 0 else 0.0), COLORS[0]
     else:
         first, second = np.sort(value)[::-1][:2] if len(value) > 1 else (1.0, 0.0)
-        sure, color = float(first - second), COLOURS[int(np.argmax(value)) % len(COLOURS)]
+        sure, color = float(first - second), COLORS[int(np.argmax(value)) % len(COLORS)]
     return "#" + "".join(f"{round(255 - sure * (255 - part)):02x}" for part in color)
 
 

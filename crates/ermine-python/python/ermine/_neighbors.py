@@ -39,7 +39,7 @@ def _ranked(found: Found, k: int, return_distance: bool) -> Any:
 
 
 def _ragged(found: Found, return_distance: bool) -> Any:
-    """Neighbours of any number for each row, as an array of arrays."""
+    """Neighbors of any number for each row, as an array of arrays."""
     starts, rows, distances = found
 
     def cut(values: np.ndarray) -> np.ndarray:

@@ -1465,7 +1465,7 @@ class AdaBoostClassifier(_ensemble.AdaBoostClassifierMethods, _estimator.Probabi
     learning_rate : float, default=1.0
         Shrinks every vote.
     criterion : {'error', 'gini', 'entropy'}, default="error"
-        What a stump minimises: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of
+        What a stump minimizes: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of
         its answers.
     max_categories : int, default=64
         Nominal columns with more categories than this are passed over.

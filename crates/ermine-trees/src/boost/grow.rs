@@ -14,10 +14,10 @@ use super::sample;
 use super::shard::Shard;
 use super::team::Team;
 use crate::split::histogram::accumulate::{add_column, add_rows};
-use crate::split::histogram::categories::{Caution, best_subset};
-use crate::split::histogram::regularised::{Bounds, Regularised};
-use crate::split::histogram::scan::{BinSplit, Node, Rule, best_threshold};
-use crate::split::histogram::{Scale, Store};
+use crate::split::histogram::categories::{CategoryRegularization, best_subset};
+use crate::split::histogram::leaf_penalty::{LeafPenalty, WeightBounds};
+use crate::split::histogram::scan::{BinSplit, NodeTotals, SplitRules, best_threshold};
+use crate::split::histogram::{BinStore, GradientScale};
 use crate::tree::queue::{GrowthPolicy, NodeQueue};
 
 /// Bytes of histograms that pending leaves may hold. Above, a leaf's histogram is built again when it is split.
@@ -38,7 +38,7 @@ pub struct TreeOptions {
     /// Maximum depth.
     pub max_depth: usize,
     /// Penalties on leaves.
-    pub leaf: Regularised,
+    pub leaf: LeafPenalty,
     /// Minimum gain of a split.
     pub gamma: f64,
     /// Minimum sum of curvatures of a child.
@@ -52,7 +52,7 @@ pub struct TreeOptions {
     /// For each column: whether it is nominal.
     pub nominal: Vec<bool>,
     /// The regularization of splits of nominal columns; curvatures in the units of the loss.
-    pub caution: Caution,
+    pub caution: CategoryRegularization,
     /// The fraction of the tree's columns that is sampled for each level.
     pub colsample_bylevel: f64,
     /// The fraction of the level's columns that is sampled for each node.
@@ -68,14 +68,20 @@ impl Default for TreeOptions {
             symmetric: false,
             max_leaf_nodes: 31,
             max_depth: usize::MAX,
-            leaf: Regularised { lambda: 1.0, alpha: 0.0, max_delta_step: 0.0 },
+            leaf: LeafPenalty { lambda: 1.0, alpha: 0.0, max_delta_step: 0.0 },
             gamma: 0.0,
             min_child_weight: 1.0,
             learning_rate: 0.1,
             monotone: Vec::new(),
             interactions: Vec::new(),
             nominal: Vec::new(),
-            caution: Caution { one_against_rest: 4, smooth: 10.0, extra_lambda: 10.0, most: 32, least: 1.0 },
+            caution: CategoryRegularization {
+                one_against_rest: 4,
+                smooth: 10.0,
+                extra_lambda: 10.0,
+                most: 32,
+                least: 1.0,
+            },
             colsample_bylevel: 1.0,
             colsample_bynode: 1.0,
             seed: 0,
@@ -86,13 +92,13 @@ impl Default for TreeOptions {
 /// The inputs of one tree.
 pub struct TreeInputs<'a> {
     /// The bins.
-    pub store: &'a Store,
+    pub store: &'a BinStore,
     /// The threads.
     pub team: &'a Team<'a>,
     /// The columns of the tree, ascending.
     pub columns: &'a [u32],
     /// The scale of the integers.
-    pub scale: Scale,
+    pub scale: GradientScale,
     /// Whether all rows are in the tree.
     pub all_rows: bool,
     /// The number of the tree, for sampling columns.
@@ -103,7 +109,7 @@ pub struct TreeInputs<'a> {
 struct PendingLeaf<const W: usize> {
     node: usize,
     depth: usize,
-    sums: Node,
+    sums: NodeTotals,
     histogram: Option<Vec<[i64; W]>>,
     split: BinSplit,
     /// The columns on the path to it.
@@ -114,7 +120,7 @@ struct PendingLeaf<const W: usize> {
 struct NodeSearch {
     node: usize,
     depth: usize,
-    sums: Node,
+    sums: NodeTotals,
     path: Vec<u32>,
     /// The columns that it may use; `None` for all of the tree's.
     open: Option<Vec<bool>>,
@@ -142,8 +148,8 @@ pub struct TreeGrower<'a, const W: usize> {
     pub(super) inputs: TreeInputs<'a>,
     pub(super) shards: &'a mut [Shard],
     pool: &'a mut HistogramPool<W>,
-    pub(super) rule: Rule,
-    caution: Caution,
+    pub(super) rule: SplitRules,
+    caution: CategoryRegularization,
     /// The groups of columns that threads work on.
     pub(super) shares: Vec<Vec<u32>>,
     held: usize,
@@ -161,12 +167,12 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         let scale = inputs.scale;
         // Curvatures are rounded to integers: a child with just the minimum must not fall short by rounding. (An integer of about one row is exact.)
         let rounding = if scale.curvature > 100.0 { 0.5 } else { 0.0 };
-        let rule = Rule {
+        let rule = SplitRules {
             leaf: options.leaf.in_units(scale.gradient, scale.curvature),
             min_child_weight: options.min_child_weight * (scale.curvature - rounding),
             shift: scale.shift,
         };
-        let caution = Caution {
+        let caution = CategoryRegularization {
             smooth: options.caution.smooth * scale.curvature,
             extra_lambda: options.caution.extra_lambda * scale.curvature,
             least: options.caution.least * scale.curvature,
@@ -200,7 +206,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
     }
 
     /// The root with its histogram.
-    pub(super) fn begin(&mut self) -> (Node, Vec<[i64; W]>) {
+    pub(super) fn begin(&mut self) -> (NodeTotals, Vec<[i64; W]>) {
         let mut histogram = self.fresh();
         let whole = self.inputs.all_rows;
         self.add_up(0, &mut histogram, whole);
@@ -210,7 +216,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
         }
         let (g, h) = self.inputs.scale.unpack(sum);
-        let sums = Node { g, h, bounds: Bounds::NONE };
+        let sums = NodeTotals { g, h, bounds: WeightBounds::NONE };
         self.push_leaf(&sums);
         (sums, histogram)
     }
@@ -219,8 +225,12 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         let (sums, mut histogram) = self.begin();
         let root = self.node_search(0, 0, sums, Vec::new());
         let mut tasks = tasks(self.inputs.store, &self.shares, &mut histogram, None);
-        let search =
-            SplitSearch { options: self.options, store: self.inputs.store, rule: &self.rule, caution: &self.caution };
+        let search = HistogramSplitSearch {
+            options: self.options,
+            store: self.inputs.store,
+            rule: &self.rule,
+            caution: &self.caution,
+        };
         self.inputs.team.each(&mut tasks, |_, task| {
             let start = search.store.span(task.columns).start;
             for &column in task.columns {
@@ -288,7 +298,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             self.add_up_locally(searches[0].node);
         }
         let mut tasks = tasks(store, &self.shares, &mut small, Some(&mut large));
-        let search = SplitSearch { options: self.options, store, rule: &self.rule, caution: &self.caution };
+        let search = HistogramSplitSearch { options: self.options, store, rule: &self.rule, caution: &self.caution };
         let (shards, local) = (&*self.shards, &self.pool.local);
         team.each(&mut tasks, |_, task| {
             let span = store.span(task.columns);
@@ -363,13 +373,13 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
     }
 
     /// The children's sums, and their bounds if the column is monotone.
-    fn children(&self, sums: &Node, split: &BinSplit) -> [Node; 2] {
+    fn children(&self, sums: &NodeTotals, split: &BinSplit) -> [NodeTotals; 2] {
         let (g, h) = split.left;
-        let mut left = Node { g, h, bounds: sums.bounds };
-        let mut right = Node { g: sums.g - g, h: sums.h - h, bounds: sums.bounds };
+        let mut left = NodeTotals { g, h, bounds: sums.bounds };
+        let mut right = NodeTotals { g: sums.g - g, h: sums.h - h, bounds: sums.bounds };
         let direction = self.options.monotone.get(split.column as usize).copied().unwrap_or(0);
         if direction != 0 {
-            let weight = |node: &Node| self.rule.leaf.weight(node.g, node.h, node.bounds);
+            let weight = |node: &NodeTotals| self.rule.leaf.weight(node.g, node.h, node.bounds);
             let middle = (weight(&left) + weight(&right)) / 2.0;
             let (low, high) = if direction > 0 { (&mut left, &mut right) } else { (&mut right, &mut left) };
             low.bounds.high = middle;
@@ -378,7 +388,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         [left, right]
     }
 
-    pub(super) fn push_leaf(&mut self, sums: &Node) {
+    pub(super) fn push_leaf(&mut self, sums: &NodeTotals) {
         let weight = self.rule.leaf.weight(sums.g, sums.h, sums.bounds);
         let unit = self.inputs.scale.curvature / self.inputs.scale.gradient;
         self.tree.push(self.options.learning_rate * weight * unit, sums.h / self.inputs.scale.curvature);
@@ -408,7 +418,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
     }
 
     /// The search of a node's split.
-    fn node_search(&self, node: usize, depth: usize, sums: Node, path: Vec<u32>) -> NodeSearch {
+    fn node_search(&self, node: usize, depth: usize, sums: NodeTotals, path: Vec<u32>) -> NodeSearch {
         let open = self.open_columns(node, depth, &path);
         NodeSearch { node, depth, sums, path, open }
     }
@@ -450,14 +460,14 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
 }
 
 /// Searches splits.
-struct SplitSearch<'a> {
+struct HistogramSplitSearch<'a> {
     options: &'a TreeOptions,
-    store: &'a Store,
-    rule: &'a Rule,
-    caution: &'a Caution,
+    store: &'a BinStore,
+    rule: &'a SplitRules,
+    caution: &'a CategoryRegularization,
 }
 
-impl SplitSearch<'_> {
+impl HistogramSplitSearch<'_> {
     /// Subtracts the small child from the parent, column by column, and searches the best split of both children.
     fn both<const W: usize>(&self, task: &mut ColumnTask<'_, W>, start: usize, searches: &[NodeSearch; 2]) {
         for &column in task.columns {
@@ -520,7 +530,7 @@ fn add_together<const W: usize>(sum: &mut [[i64; W]], parts: &[Vec<[i64; W]>], s
 }
 
 /// Divides columns into groups of neighbors with about as many slots each.
-fn share_out(store: &Store, columns: &[u32], n: usize) -> Vec<Vec<u32>> {
+fn share_out(store: &BinStore, columns: &[u32], n: usize) -> Vec<Vec<u32>> {
     let total: usize = columns.iter().map(|&c| store.n_slots()[c as usize] as usize).sum();
     let mut shares = vec![Vec::new()];
     let mut before = 0;
@@ -539,7 +549,7 @@ fn share_out(store: &Store, columns: &[u32], n: usize) -> Vec<Vec<u32>> {
 
 /// Divides histograms by groups of columns.
 fn tasks<'t, const W: usize>(
-    store: &Store,
+    store: &BinStore,
     shares: &'t [Vec<u32>],
     mut small: &'t mut [[i64; W]],
     mut large: Option<&'t mut [[i64; W]]>,

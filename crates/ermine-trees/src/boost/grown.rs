@@ -2,7 +2,7 @@
 
 use crate::split::Test;
 use crate::split::histogram::scan::BinTest;
-use crate::split::histogram::store::Store;
+use crate::split::histogram::store::BinStore;
 use crate::split::test::CodeSet;
 use crate::tree::Tree;
 use ermine_core::matrix::Features;
@@ -40,7 +40,7 @@ impl BinnedTree {
     }
 
     /// The leaf of a row.
-    pub fn walk(&self, store: &Store, row: usize) -> usize {
+    pub fn walk(&self, store: &BinStore, row: usize) -> usize {
         let mut node = 0;
         while let Some((column, test)) = &self.test[node] {
             let column = *column as usize;

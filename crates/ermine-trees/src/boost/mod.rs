@@ -16,7 +16,7 @@
 //! second derivatives of the loss at the scores of round t - 1; the scores become F + learning_rate f.
 //!
 //! **Same bits on any number of threads.** Whatever thread works on them, sums over rows are sums of integers
-//! ([`quantise`](crate::split::histogram::quantise)), or are added up in blocks of fixed size, in order.
+//! ([`quantize`](crate::split::histogram::quantize)), or are added up in blocks of fixed size, in order.
 
 pub mod booster;
 pub mod grow;

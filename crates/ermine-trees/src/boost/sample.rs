@@ -1,11 +1,11 @@
 //! Sampling of rows and columns.
 //!
-//! Whether a row is sampled depends on the seed, the number of the tree and the number of the row alone, not on how rows are divided among threads.
+//! Whether a row is sampled depends only on the seed, the tree and the row, not on how rows are divided among threads.
 
 use super::shard::Shard;
 use ermine_core::rng::{self, Purpose, RngExt};
 
-/// A hash of a row as a number from 0 to 1: two rounds of a mixing function over a key.
+/// A hash of a row as a number in [0, 1).
 #[inline]
 fn unit(key: u64, row: usize) -> f64 {
     let mut z = key ^ (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -27,26 +27,26 @@ impl RowSampler {
         RowSampler { key: Purpose::BoostingRows.stream(seed, &[tree]).random(), share }
     }
 
-    /// Whether a row is chosen.
+    /// Whether a row is sampled.
     #[inline]
     pub fn keeps(&self, row: usize) -> bool {
         unit(self.key, row) < self.share
     }
 }
 
-/// Gradient-based one-side sampling: all rows with large gradients, and a share of the others, which count for more.
+/// Gradient-based one-side sampling: all rows with large gradients, and a sample of the others with increased weight.
 ///
 /// **Reference.** Ke et al., LightGBM, 2017, section 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goss {
-    /// The share of rows, those with the largest gradients, that is kept.
+    /// The share of rows with the largest gradients that is kept.
     pub top_rate: f64,
-    /// The share of rows that is drawn from the others.
+    /// The share of rows that is sampled from the others.
     pub other_rate: f64,
 }
 
 impl Goss {
-    /// Sampling begins when there are first predictions.
+    /// Sampling starts when there are first predictions.
     pub fn begins(&self, round: usize, learning_rate: f64) -> bool {
         round as f64 >= 1.0 / learning_rate
     }

@@ -1,11 +1,10 @@
 //! A range of rows: their scores, gradients, and the rows of each node of the growing tree.
 //!
-//! A shard keeps its rows for the whole training run. One thread at a time (usually the same) computes their gradients, partitions them and changes their scores, so
-//! that none of this needs a lock.
+//! A shard keeps its rows for the whole training run. One thread at a time computes their gradients, partitions them and updates their scores, so no locks are needed.
 
 use super::grown::BinnedTree;
 use crate::split::histogram::scan::BinTest;
-use crate::split::histogram::store::{BLOCK, Bytes, Code, Store, StoreCodes};
+use crate::split::histogram::store::{BLOCK, BinBytes, BinCode, BinStore, StoreCodes};
 use ermine_core::matrix::pages;
 #[cfg(target_arch = "x86_64")]
 use ermine_core::simd::InstructionSet;
@@ -13,20 +12,20 @@ use std::ops::Range;
 
 /// A range of rows with their scores and gradients.
 pub struct Shard {
-    /// Which rows: all that `index` ever holds. Splits read codes of the store by them without a check, so that they never change.
+    /// The rows: all that `index` ever contains. Splits read codes of these rows without a check, so they never change.
     rows: Range<usize>,
-    /// The score of each row, one list for each output.
+    /// Scores of the rows, one list per output.
     pub scores: Vec<Vec<f64>>,
-    /// The gradient of each row, one list for each output.
+    /// Gradients of the rows, one list per output.
     pub gradient: Vec<Vec<f32>>,
-    /// The curvature of each row, one list for each output.
+    /// Curvatures of the rows, one list per output.
     pub curvature: Vec<Vec<f32>>,
-    /// Gradient and curvature as whole numbers, one or two for each row.
+    /// Quantized gradients and curvatures, one or two words per row.
     pub words: Vec<i64>,
-    /// The rows that the tree is grown on, node after node.
+    /// The rows of the tree, node by node.
     index: Vec<u32>,
     spare: Vec<u32>,
-    /// Where the rows of each node lie in `index`.
+    /// The range of each node in `index`.
     segments: Vec<Range<usize>>,
 }
 
@@ -46,13 +45,13 @@ impl Shard {
         }
     }
 
-    /// Which rows.
+    /// The rows.
     #[inline]
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
     }
 
-    /// Begins a tree on the rows that `keep` selects.
+    /// Starts a tree on the rows selected by `keep`.
     pub fn begin(&mut self, keep: Option<&[bool]>) {
         let rows = self.rows.start as u32..self.rows.end as u32;
         self.index.clear();
@@ -73,7 +72,7 @@ impl Shard {
     ///
     /// # Panics
     /// If the store has fewer rows than the shard, or there is no such node or column.
-    pub fn split(&mut self, store: &Store, node: usize, column: usize, test: &BinTest) -> (usize, usize) {
+    pub fn split(&mut self, store: &BinStore, node: usize, column: usize, test: &BinTest) -> (usize, usize) {
         assert!(self.rows.end <= store.n_rows(), "rows of the store");
         let n_slots = store.n_slots()[column] as usize;
         let left: Vec<u8> = (0..n_slots).map(|slot| u8::from(test.is_left(slot, n_slots))).collect();
@@ -90,8 +89,8 @@ impl Shard {
         (n_left, segment.end - middle)
     }
 
-    /// Adds the leaves of a tree that was grown on these rows to the scores of an output. `keep`: the rows that it was grown on.
-    pub fn add(&mut self, store: &Store, tree: &BinnedTree, output: usize, keep: Option<&[bool]>) {
+    /// Adds the leaf values of a tree to the scores of an output. `keep`: the rows that it was grown on.
+    pub fn add(&mut self, store: &BinStore, tree: &BinnedTree, output: usize, keep: Option<&[bool]>) {
         let (scores, first) = (&mut self.scores[output], self.rows.start);
         for node in tree.leaves() {
             let value = tree.value[node];
@@ -104,12 +103,12 @@ impl Shard {
     }
 }
 
-/// As [`partition`], sixteen rows at a time where the processor can.
+/// Like [`partition`], sixteen rows at a time if the processor supports it.
 ///
 /// # Safety
 /// The column and all rows must be those of the store that the bytes are of, which has `n_columns` columns.
 unsafe fn partition_bytes(
-    bytes: &Bytes<u8>,
+    bytes: &BinBytes<u8>,
     column: usize,
     n_columns: usize,
     left: &[u8],
@@ -130,7 +129,7 @@ unsafe fn partition_bytes(
     partition(bytes, column, n_columns, left, rows, spare)
 }
 
-/// A column of the blocks.
+/// A column in the blocks.
 #[derive(Clone, Copy)]
 struct ColumnBlocks {
     column: usize,
@@ -138,7 +137,7 @@ struct ColumnBlocks {
 }
 
 impl ColumnBlocks {
-    /// Where the code of a row is.
+    /// The position of the code of a row.
     #[inline(always)]
     fn of(self, row: u32) -> usize {
         let row = row as usize;
@@ -146,7 +145,7 @@ impl ColumnBlocks {
     }
 }
 
-/// Sixteen rows at a time: their codes are gathered, looked up in `set`, and the rows packed to either side.
+/// Sixteen rows at a time: gathers their codes, looks them up in `set`, and compresses the rows to either side.
 ///
 /// # Safety
 /// The place and every row must be those of the store that the blocks are of, which have at most `i32::MAX` codes.
@@ -172,7 +171,7 @@ unsafe fn partition_avx512(
         let row = unsafe { _mm512_loadu_si512(rows.as_ptr().add(i).cast()) };
         let block = _mm512_srli_epi32::<{ BLOCK.ilog2() }>(row);
         let at = _mm512_add_epi32(_mm512_add_epi32(row, _mm512_mullo_epi32(block, skip)), start);
-        // The four bytes around a code, so that nothing behind the last is read.
+        // The aligned four bytes that contain a code, so that nothing after the last code is read.
         let around = _mm512_and_si512(at, number(!3));
         // SAFETY: codes of rows of the store lie in the blocks, whose length is a multiple of four.
         let four = unsafe { _mm512_i32gather_epi32::<1>(around, blocks.as_ptr().cast()) };
@@ -196,9 +195,9 @@ unsafe fn partition_avx512(
     partition_rest((full, n_left), is_left, rows, spare)
 }
 
-/// Partitions rows to the left (front) and to the right, keeping their order. Returns how many are on the left.
-fn partition<C: Code>(
-    bytes: &Bytes<C>,
+/// Partitions rows to the left (front) and to the right, keeping their order. Returns the number on the left.
+fn partition<C: BinCode>(
+    bytes: &BinBytes<C>,
     column: usize,
     n_columns: usize,
     left: &[u8],
@@ -217,7 +216,7 @@ fn partition<C: Code>(
     }
 }
 
-/// Sends the rows from `first` on, after `n_left` of those before went left and the others are in `spare`.
+/// Partitions the rows starting at `first`, after `n_left` earlier rows went left and the others are in `spare`.
 #[inline(always)]
 fn partition_rest(
     (first, mut n_left): (usize, usize),
@@ -250,12 +249,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn rows_are_sent_where_their_codes_say(seed: u64, n in 1usize..10_000, d in 1usize..5) {
+        fn rows_are_partitioned_by_their_codes(seed: u64, n in 1usize..10_000, d in 1usize..5) {
             let mut rng = ermine_core::rng::stream(seed, &[]);
             let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
             let columns = (0..d).map(|j| Column::numeric(format!("{j}"), (0..n).map(|_| draw(300) as f64).collect::<Vec<_>>())).collect();
             let features = Features::new(Arc::new(Table::new(columns).unwrap()));
-            let store = Store::new(&[&features], &Bins::fit(&features, 255));
+            let store = BinStore::new(&[&features], &Bins::fit(&features, 255));
             let StoreCodes::U8(bytes) = store.codes() else { panic!("few bins") };
             let column = draw(d);
             let left: Vec<u8> = (0..store.n_slots()[column]).map(|_| draw(2) as u8).collect();
@@ -269,15 +268,15 @@ mod tests {
         }
     }
 
-    fn store_of(n: usize) -> Store {
+    fn store_of(n: usize) -> BinStore {
         let column = Column::numeric("x", (0..n).map(|i| i as f64).collect::<Vec<_>>());
         let features = Features::new(Arc::new(Table::new(vec![column]).unwrap()));
-        Store::new(&[&features], &Bins::fit(&features, 255))
+        BinStore::new(&[&features], &Bins::fit(&features, 255))
     }
 
     #[test]
     #[should_panic(expected = "rows of the store")]
-    fn a_shard_larger_than_the_store_is_refused() {
+    fn a_shard_larger_than_the_store_panics() {
         let mut shard = Shard::new(0..1_000_000, vec![vec![0.0; 1_000_000]]);
         shard.begin(None);
         shard.split(&store_of(100), 0, 0, &BinTest::AtMost { bin: 50, missing_left: false });
@@ -285,7 +284,7 @@ mod tests {
 
     #[test]
     #[should_panic]
-    fn a_column_that_the_store_lacks_is_refused() {
+    fn an_unknown_column_panics() {
         let mut shard = Shard::new(0..100, vec![vec![0.0; 100]]);
         shard.begin(None);
         shard.split(&store_of(100), 0, 1, &BinTest::AtMost { bin: 50, missing_left: false });

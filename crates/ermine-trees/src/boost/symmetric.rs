@@ -8,8 +8,8 @@
 
 use super::grow::TreeGrower;
 use crate::split::histogram::level::add_gains;
-use crate::split::histogram::quantise::unpack;
-use crate::split::histogram::scan::{BinTest, Node, gain};
+use crate::split::histogram::quantize::unpack;
+use crate::split::histogram::scan::{BinTest, NodeTotals, gain};
 
 /// The default depth of a tree.
 const DEPTH: usize = 6;
@@ -17,7 +17,7 @@ const DEPTH: usize = 6;
 /// A leaf of the current level.
 struct LevelLeaf<const W: usize> {
     node: usize,
-    sums: Node,
+    sums: NodeTotals,
     histogram: Vec<[i64; W]>,
 }
 
@@ -25,7 +25,7 @@ struct LevelLeaf<const W: usize> {
 struct SplitSide {
     node: usize,
     n_rows: usize,
-    sums: Node,
+    sums: NodeTotals,
 }
 
 /// A test for a whole level, and its gain.
@@ -140,7 +140,7 @@ impl<const W: usize> TreeGrower<'_, W> {
         }
         let (g, h) = unpack(sum, self.rule.shift);
         let bounds = leaf.sums.bounds;
-        let sums = [Node { g, h, bounds }, Node { g: leaf.sums.g - g, h: leaf.sums.h - h, bounds }];
+        let sums = [NodeTotals { g, h, bounds }, NodeTotals { g: leaf.sums.g - g, h: leaf.sums.h - h, bounds }];
         let first = self.tree.test.len();
         self.tree.child[node] = first as u32;
         self.tree.gain[node] = level_test.gain * self.gain_unit();

@@ -1,12 +1,11 @@
 //! A team of threads for the short parallel steps of one training run.
 //!
-//! **Idea.** Growing a tree is a chain of parallel steps, some of a few microseconds. Handing each of them to a thread pool costs more than the step
-//! itself, so the threads of a team live as long as the run. A step is a slice of parts. Threads claim parts one by one: first their own (whose rows are in their
-//! cache), then those that no thread has begun. A thread that isn't scheduled delays at most the part it is working on: the leader does the rest itself and
-//! ends the step without it. Which thread works on a part never changes the result.
+//! **Idea.** Growing a tree is a sequence of parallel steps, some of a few microseconds. Dispatching each to a thread pool would cost more than the step itself, so the threads of a team live as
+//! long as the training run. A step is a slice of parts. Threads claim parts one by one: first their own (whose rows are in their cache), then unclaimed ones. A thread that isn't scheduled
+//! delays at most the part it is working on: the leader does the rest and ends the step without it. The result doesn't depend on which thread works on a part.
 //!
-//! **Waiting.** A waiting thread spins for at most [`SPIN_TIME`], then sleeps on a condition variable. It spins only while every thread is likely to have a core of
-//! its own ([`Spinning`]): the teams of the process have no more threads than there are cores, and no spinning thread was interrupted recently.
+//! **Waiting.** A waiting thread spins for at most [`SPIN_TIME`], then sleeps on a condition variable. It spins only while every thread probably has its own core ([`Spinning`]): the teams of
+//! the process have no more threads than there are cores, and no spinning thread was interrupted recently.
 
 use ermine_core::parallel;
 use std::cell::UnsafeCell;
@@ -15,38 +14,38 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A step: called with the number of the thread.
-type Job<'a> = &'a (dyn Fn(usize) + Sync);
+/// The work of a step, called with the index of the thread.
+type TeamJob<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// The state of the current step in one number: the lowest bits count the members inside of it, the next says whether it is open, and the others are its number.
+/// The state of the current step in one integer: the lowest bits count the members inside, the next bit is set while the step is open, the rest is its number.
 #[derive(Clone, Copy)]
-struct StepState(u64);
+struct TeamStep(u64);
 
-impl StepState {
+impl TeamStep {
     const OPEN: u64 = 1 << 16;
     const NEXT: u64 = 1 << 17;
 
     fn n_inside(self) -> u64 {
-        self.0 & (StepState::OPEN - 1)
+        self.0 & (TeamStep::OPEN - 1)
     }
 
     fn is_open(self) -> bool {
-        self.0 & StepState::OPEN != 0
+        self.0 & TeamStep::OPEN != 0
     }
 
     fn number(self) -> u64 {
-        self.0 / StepState::NEXT
+        self.0 / TeamStep::NEXT
     }
 
-    /// The next step, open, with nobody inside.
-    fn next(self) -> StepState {
-        StepState((self.number() + 1) * StepState::NEXT + StepState::OPEN)
+    /// The next step, open and empty.
+    fn next(self) -> TeamStep {
+        TeamStep((self.number() + 1) * TeamStep::NEXT + TeamStep::OPEN)
     }
 }
 
-/// What the threads of a team share.
-struct Shared {
-    job: UnsafeCell<Option<Job<'static>>>,
+/// The shared state of a team.
+struct TeamState {
+    job: UnsafeCell<Option<TeamJob<'static>>>,
     state: AtomicU64,
     /// Members that sleep, or are about to.
     n_asleep: AtomicUsize,
@@ -63,11 +62,11 @@ struct Shared {
 
 // SAFETY: `job` is written only by the thread that holds the `StepGuard`, of which there is one at a time, while the step is closed and no member is inside; members read it
 // only after they have entered an open step (a read-modify-write of `state` that the leader's store of it happens before).
-unsafe impl Sync for Shared {}
+unsafe impl Sync for TeamState {}
 
 /// A team of threads.
 pub struct Team<'a> {
-    shared: &'a Shared,
+    shared: &'a TeamState,
     size: usize,
 }
 
@@ -76,10 +75,10 @@ pub fn with_team<T>(size: usize, work: impl FnOnce(&Team<'_>) -> T) -> T {
     with_team_on(parallel::available_threads(), size, work)
 }
 
-/// The same on this number of cores.
+/// The same for a given number of cores.
 fn with_team_on<T>(n_cores: usize, size: usize, work: impl FnOnce(&Team<'_>) -> T) -> T {
     let size = size.max(1);
-    let shared = Shared {
+    let shared = TeamState {
         job: UnsafeCell::new(None),
         state: AtomicU64::new(0),
         n_asleep: AtomicUsize::new(0),
@@ -93,7 +92,7 @@ fn with_team_on<T>(n_cores: usize, size: usize, work: impl FnOnce(&Team<'_>) -> 
         quit: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
-        let _dismissal = Dismissal(&shared);
+        let _dismissal = TeamDismissal(&shared);
         for thread in 1..size {
             let shared = &shared;
             scope.spawn(move || shared.serve(thread));
@@ -102,10 +101,10 @@ fn with_team_on<T>(n_cores: usize, size: usize, work: impl FnOnce(&Team<'_>) -> 
     })
 }
 
-/// Ends the members' loops, also when the leader panics.
-struct Dismissal<'a>(&'a Shared);
+/// Ends the members' loops, even if the leader panics.
+struct TeamDismissal<'a>(&'a TeamState);
 
-impl Drop for Dismissal<'_> {
+impl Drop for TeamDismissal<'_> {
     fn drop(&mut self) {
         self.0.quit.store(true, Ordering::SeqCst);
         drop(self.0.lock());
@@ -113,13 +112,13 @@ impl Drop for Dismissal<'_> {
     }
 }
 
-/// The right to run a step, given back at its end.
-struct StepGuard<'a>(&'a Shared);
+/// Permission to run a step, released when dropped.
+struct StepGuard<'a>(&'a TeamState);
 
 impl<'a> StepGuard<'a> {
     /// # Panics
-    /// If a step is running: on another thread, or further up on this one.
-    fn new(shared: &'a Shared) -> StepGuard<'a> {
+    /// If a step is already running.
+    fn new(shared: &'a TeamState) -> StepGuard<'a> {
         assert!(!shared.in_step.swap(true, Ordering::Acquire), "a team runs one step at a time");
         StepGuard(shared)
     }
@@ -131,13 +130,13 @@ impl Drop for StepGuard<'_> {
     }
 }
 
-/// Closes the step and waits for the members inside of it, also when the leader panics: what they borrow must outlive them.
-struct StepEnd<'a>(&'a Shared);
+/// Closes the step and waits for its members, even if the leader panics, since they borrow its data.
+struct StepEnd<'a>(&'a TeamState);
 
 impl Drop for StepEnd<'_> {
     fn drop(&mut self) {
         let shared = self.0;
-        shared.state.fetch_and(!StepState::OPEN, Ordering::SeqCst);
+        shared.state.fetch_and(!TeamStep::OPEN, Ordering::SeqCst);
         let is_empty = || shared.state().n_inside() == 0;
         if shared.spinning.spin_until(is_empty) {
             return;
@@ -151,9 +150,9 @@ impl Drop for StepEnd<'_> {
     }
 }
 
-impl Shared {
-    fn state(&self) -> StepState {
-        StepState(self.state.load(Ordering::SeqCst))
+impl TeamState {
+    fn state(&self) -> TeamStep {
+        TeamStep(self.state.load(Ordering::SeqCst))
     }
 
     fn lock(&self) -> MutexGuard<'_, ()> {
@@ -168,7 +167,7 @@ impl Shared {
             if !state.is_open() || state.number() == last {
                 continue;
             }
-            let entered = StepState(state.0 + 1).0;
+            let entered = TeamStep(state.0 + 1).0;
             if self.state.compare_exchange(state.0, entered, Ordering::SeqCst, Ordering::SeqCst).is_err() {
                 continue;
             }
@@ -178,7 +177,7 @@ impl Shared {
             if catch_unwind(AssertUnwindSafe(|| job.iter().for_each(|job| job(thread)))).is_err() {
                 self.panicked.store(true, Ordering::SeqCst);
             }
-            let before = StepState(self.state.fetch_sub(1, Ordering::SeqCst));
+            let before = TeamStep(self.state.fetch_sub(1, Ordering::SeqCst));
             if before.n_inside() == 1 && !before.is_open() && self.is_leader_asleep.load(Ordering::SeqCst) {
                 drop(self.lock());
                 self.step_left.notify_one();
@@ -207,26 +206,26 @@ impl Shared {
 /// How long a thread spins before it sleeps.
 const SPIN_TIME: Duration = Duration::from_micros(500);
 
-/// A spinning thread looks at the clock after this many turns, which take a few microseconds.
+/// Spins between two looks at the clock, which take a few microseconds.
 const TURNS_PER_LOOK: usize = 64;
 
-/// If a few microseconds of spinning take this long, another thread had the core.
+/// If this many spins take longer, another thread had the core.
 const INTERRUPTION: Duration = Duration::from_micros(300);
 
-/// Waits without spinning after the first interruption, and the most after many.
+/// Number of waits without spinning after the first interruption, and its maximum.
 const PAUSE: (u32, u32) = (256, 1 << 14);
 
 /// Threads of all teams in this process.
 static TEAM_THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// Decides whether waiting threads may spin. An interrupted spin is followed by a number of waits without one; the number doubles with every
-/// interruption, and is halved after as many waits that were not interrupted.
+/// Decides whether waiting threads may spin. An interrupted spin is followed by a number of waits without spinning; the number doubles with every interruption and is halved after as many
+/// uninterrupted waits.
 struct Spinning {
     size: usize,
     n_cores: usize,
-    /// Waits left that don't spin.
+    /// Remaining waits without spinning.
     left: AtomicU32,
-    /// Waits that don't spin after the next interruption.
+    /// Waits without spinning after the next interruption.
     pause: AtomicU32,
     /// Spins since the last interruption, or since `pause` was halved.
     undisturbed: AtomicU32,
@@ -244,7 +243,7 @@ impl Spinning {
         if TEAM_THREADS.load(Ordering::Relaxed) > self.n_cores {
             return false;
         }
-        // Threads may race for the last of these waits: then one more or less of them spins.
+        // A race for the last of these waits is harmless.
         let left = self.left.load(Ordering::Relaxed);
         if left > 0 {
             self.left.store(left - 1, Ordering::Relaxed);
@@ -252,7 +251,7 @@ impl Spinning {
         left == 0
     }
 
-    /// Spins until something holds; `false` if it should rather be slept for.
+    /// Spins until a condition holds; `false` if the thread should sleep instead.
     fn spin_until(&self, holds: impl Fn() -> bool) -> bool {
         if holds() {
             return true;
@@ -277,7 +276,7 @@ impl Spinning {
         }
     }
 
-    /// Takes note of how a spin went.
+    /// Records whether a spin was interrupted.
     fn note(&self, is_interrupted: bool) {
         let pause = self.pause.load(Ordering::Relaxed);
         if is_interrupted {
@@ -297,19 +296,19 @@ impl Drop for Spinning {
     }
 }
 
-/// The start of a slice whose elements go to different threads.
-struct Parts<P>(*mut P);
+/// Pointer to a slice whose elements are used by different threads.
+struct SlicePointer<P>(*mut P);
 
 // SAFETY: every element is claimed by one thread alone (see `each`), and elements may be sent.
-unsafe impl<P: Send> Sync for Parts<P> {}
+unsafe impl<P: Send> Sync for SlicePointer<P> {}
 
-impl<P> Parts<P> {
+impl<P> SlicePointer<P> {
     fn at(&self, i: usize) -> *mut P {
         self.0.wrapping_add(i)
     }
 }
 
-/// Parts are claimed in at most this many groups: one bit of a number for each.
+/// Maximum number of groups of parts, one bit each.
 const MAX_GROUPS: usize = 64;
 
 impl Team<'_> {
@@ -327,7 +326,7 @@ impl Team<'_> {
             parts.iter_mut().enumerate().for_each(|(i, part)| work(i, part));
             return;
         }
-        let (n, n_groups, parts) = (parts.len(), parts.len().min(MAX_GROUPS), Parts(parts.as_mut_ptr()));
+        let (n, n_groups, parts) = (parts.len(), parts.len().min(MAX_GROUPS), SlicePointer(parts.as_mut_ptr()));
         let claimed = AtomicU64::new(0);
         let n_others = (self.size - 1).min(n_groups - 1);
         self.step(n_others, &|thread| {
@@ -346,11 +345,11 @@ impl Team<'_> {
     }
 
     /// Runs a job on this thread and on up to `n_others` members.
-    fn step(&self, n_others: usize, job: Job<'_>) {
+    fn step(&self, n_others: usize, job: TeamJob<'_>) {
         let shared = self.shared;
         let _guard = StepGuard::new(shared);
         // SAFETY: only the lifetime changes, and `StepEnd` waits until no member uses the job any more, whatever happens.
-        let forever = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
+        let forever = unsafe { std::mem::transmute::<TeamJob<'_>, TeamJob<'static>>(job) };
         // SAFETY: this thread holds the guard, the last step is closed and all members have left it.
         unsafe { *shared.job.get() = Some(forever) };
         shared.state.store(shared.state().next().0, Ordering::SeqCst);
@@ -372,8 +371,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_is_worked_on_once_in_every_step_by_threads_that_spin_or_sleep() {
-        // On no cores threads always sleep, on many they always spin.
+    fn every_part_is_processed_once_per_step() {
+        // With no cores threads always sleep, with many they always spin.
         for (size, n_cores) in [(1, 0), (2, 0), (5, 0), (2, 1000), (5, 1000)] {
             let mut parts = vec![0usize; 130];
             with_team_on(n_cores, size, |team| {
@@ -387,13 +386,13 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_held_up_delays_no_part_but_its_own() {
+    fn a_delayed_thread_only_delays_its_own_part() {
         for n_cores in [0, 1000] {
             with_team_on(n_cores, 2, |team| {
                 for held_up in 0..10 {
                     let n_done = AtomicUsize::new(0);
                     team.each(&mut [0u8; 10], |i, _| {
-                        // Whichever thread has this part, the other does all others meanwhile.
+                        // Whichever thread has this part, the other does all others in the meantime.
                         while i == held_up && n_done.load(Ordering::Acquire) < 9 {
                             std::thread::yield_now();
                         }
@@ -406,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_stop_spinning_for_longer_and_longer_when_interrupted() {
+    fn interruptions_lengthen_the_pause_between_spins() {
         let waits_without_spin = |spinning: &Spinning| (0..).take_while(|_| !spinning.is_allowed()).count() as u32;
         let spinning = Spinning::new(1, usize::MAX);
         assert_eq!(waits_without_spin(&spinning), 0);
@@ -415,15 +414,15 @@ mod tests {
             assert_eq!(waits_without_spin(&spinning), expected);
         }
         (0..100).for_each(|_| spinning.note(true));
-        assert_eq!(waits_without_spin(&spinning), PAUSE.1, "there is a limit");
+        assert_eq!(waits_without_spin(&spinning), PAUSE.1, "the pause is limited");
         (0..4 * PAUSE.1).for_each(|_| spinning.note(false));
         spinning.note(true);
-        assert_eq!(waits_without_spin(&spinning), PAUSE.0, "undisturbed spins shorten it again");
+        assert_eq!(waits_without_spin(&spinning), PAUSE.0, "uninterrupted spins shorten it");
         assert!(!Spinning::new(1, 0).is_allowed(), "more threads than cores never spin");
     }
 
     #[test]
-    fn two_threads_cannot_run_steps_of_a_team_at_once() {
+    fn concurrent_steps_panic() {
         let (entered, done) = (AtomicBool::new(false), AtomicBool::new(false));
         with_team(2, |team| {
             std::thread::scope(|scope| {
@@ -443,12 +442,12 @@ mod tests {
             });
             let mut parts = [0; 5];
             team.each(&mut parts, |i, part| *part = i);
-            assert_eq!(parts, [0, 1, 2, 3, 4], "the team still works afterwards");
+            assert_eq!(parts, [0, 1, 2, 3, 4], "the team can still be used");
         });
     }
 
     #[test]
-    fn a_step_within_a_step_is_refused() {
+    fn nested_steps_panic() {
         for nested_in in [0, 1] {
             let nested = |team: &Team<'_>, i: usize| {
                 if i == nested_in {

@@ -10,9 +10,9 @@ use super::objective::Objective;
 use super::sample::{self, Goss, RowSampler};
 use super::shard::Shard;
 use super::team::{Team, with_team};
-use crate::split::histogram::quantise::{Extent, quantise};
+use crate::split::histogram::quantize::{GradientExtent, quantize};
 use crate::split::histogram::store::BLOCK;
-use crate::split::histogram::{Scale, Store};
+use crate::split::histogram::{BinStore, GradientScale};
 use ermine_core::error::{Error, Result};
 use ermine_core::parallel;
 use ermine_core::progress::{Event, Observer, report};
@@ -46,7 +46,7 @@ pub struct TrainingOptions<'a> {
     /// Stop when the validation metric has not improved for this many rounds.
     pub early_stopping_rounds: Option<usize>,
     /// The validation metric in place of the loss.
-    pub metric: Option<Metric<'a>>,
+    pub metric: Option<ScoreMetric<'a>>,
     /// The validation metric after each of the earlier rounds.
     pub history: Vec<f64>,
     /// Random seed.
@@ -56,19 +56,19 @@ pub struct TrainingOptions<'a> {
     /// Receives progress.
     pub observer: &'a dyn Observer,
     /// Called with the trees so far after every so many rounds.
-    pub checkpoint: Option<(usize, Checkpoint<'a>)>,
+    pub checkpoint: Option<(usize, TreeCheckpoint<'a>)>,
 }
 
 /// Receives the trees so far, and the validation metric after each round.
-pub type Checkpoint<'a> = &'a (dyn Fn(&[BinnedTree], &[f64]) -> Result<()> + Sync);
+pub type TreeCheckpoint<'a> = &'a (dyn Fn(&[BinnedTree], &[f64]) -> Result<()> + Sync);
 
 /// The validation metric of scores, row by row; lower is better.
-pub type Metric<'a> = &'a (dyn Fn(&[f64]) -> Result<f64> + Sync);
+pub type ScoreMetric<'a> = &'a (dyn Fn(&[f64]) -> Result<f64> + Sync);
 
 /// The rows of a training set or a validation set.
 pub struct TrainingRows {
     /// Their bins.
-    pub store: Store,
+    pub store: BinStore,
     /// The objective over them.
     pub objective: Box<dyn Objective>,
     /// Their initial scores, row by row.
@@ -253,7 +253,7 @@ impl Trainer<'_> {
             )));
         }
         let constant = objective.has_constant_curvature() && options.goss.is_none();
-        let scale = Scale::new(store.n_rows(), &extent, constant, options.exact);
+        let scale = GradientScale::new(store.n_rows(), &extent, constant, options.exact);
         team.each(&mut self.shards, |i, shard| {
             shard.begin(keeps[i].as_deref());
             pack_gradients(shard, output, scale);
@@ -302,14 +302,14 @@ fn refit_leaves(
 }
 
 /// Quantizes gradients and curvatures of an output to integers.
-fn pack_gradients(shard: &mut Shard, output: usize, scale: Scale) {
+fn pack_gradients(shard: &mut Shard, output: usize, scale: GradientScale) {
     let n = shard.rows().len();
     shard.words.resize(n * if scale.is_wide() { 2 } else { 1 }, 0);
     let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
     if scale.is_wide() {
-        quantise::<2>(scale, g, h, shard.words.as_chunks_mut().0);
+        quantize::<2>(scale, g, h, shard.words.as_chunks_mut().0);
     } else {
-        quantise::<1>(scale, g, h, shard.words.as_chunks_mut().0);
+        quantize::<1>(scale, g, h, shard.words.as_chunks_mut().0);
     }
 }
 
@@ -325,22 +325,22 @@ fn pieces(objective: &dyn Objective, rows: &Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// The range and the sums of the gradients of an output.
-fn extent(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard], output: usize) -> Extent {
-    let mut parts: Vec<Vec<Extent>> = vec![Vec::new(); shards.len()];
+fn extent(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard], output: usize) -> GradientExtent {
+    let mut parts: Vec<Vec<GradientExtent>> = vec![Vec::new(); shards.len()];
     team.each(&mut parts, |i, part| {
         let shard = &shards[i];
         let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
         let of = |piece: Range<usize>| {
             let local = piece.start - shard.rows().start..piece.end - shard.rows().start;
-            Extent::of(&g[local.clone()], &h[local])
+            GradientExtent::of(&g[local.clone()], &h[local])
         };
         *part = pieces(objective, &shard.rows()).into_iter().map(of).collect();
     });
-    parts.into_iter().flatten().fold(Extent::default(), Extent::with)
+    parts.into_iter().flatten().fold(GradientExtent::default(), GradientExtent::with)
 }
 
 /// Adds a tree, times `sign`, to the scores by walking it.
-fn walk(store: &Store, tree: &BinnedTree, shard: &mut Shard, output: usize, sign: f64) {
+fn walk(store: &BinStore, tree: &BinnedTree, shard: &mut Shard, output: usize, sign: f64) {
     let first = shard.rows().start;
     for (i, score) in shard.scores[output].iter_mut().enumerate() {
         *score += sign * tree.value[tree.walk(store, first + i)];

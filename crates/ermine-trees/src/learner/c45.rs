@@ -7,7 +7,7 @@
 
 use super::decision_tree::{FittedTree, MissingRouting};
 use super::id3::{capabilities, certificate, columns_with_more_categories, in_units_of_weight};
-use super::{Context, Family, Info, Learner, Trained};
+use super::{Context, Family, Learner, LearnerInfo, Trained};
 use crate::tree::multiway::{MultiwayOptions, grow_multiway, weighted_rows};
 use crate::tree::raise::pessimistic_with_raising;
 use crate::tree::{DEFAULT_MAX_DEPTH, depth_note, prune};
@@ -39,7 +39,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "c45",
     summary: "C4.5: multiway splits by gain ratio, fractional missing values, pessimistic pruning",
     capabilities: capabilities(),
@@ -47,7 +47,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for C45 {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -11,7 +11,7 @@
 use super::comparison_tree::{ComparisonLearner, ComparisonMetric, CustomMetricLearner, PairProposals, ranks};
 use super::forest::out_of_bag::OutOfBag;
 use super::row_tree::{RowSpace, grow_for};
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained, fit};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained, fit};
 use crate::tree::DEFAULT_MAX_DEPTH;
 use crate::tree::row_tree::{RowLimits, RowTest, RowTree};
 use ermine_core::distance::metric::{Custom, Metric};
@@ -51,7 +51,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "comparison-forest",
     summary: "average of many trees whose splits only compare distances to two training rows, for any metric, including metrics of strings",
     capabilities: Capabilities { random: true, ..TREE_CAPABILITIES },
@@ -62,7 +62,7 @@ static INFO: Info = Info {
 const BATCH: usize = 32;
 
 impl Learner for ComparisonForest {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

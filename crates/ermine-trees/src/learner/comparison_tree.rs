@@ -6,12 +6,12 @@
 //! **Cost.** O(n) distances per pair tried. **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests (2018).
 
 use super::row_tree::{FittedRowTree, RowSpace, RowTreeGrowth, StringSpace, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained, fit};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained, fit};
 use crate::split::node::NodeCriterion;
 use crate::tree::DEFAULT_MAX_DEPTH;
 use crate::tree::row_tree::{OpenNode, RowLimits, RowTest, RowTreeBuilder, SplitProposal};
 use ermine_core::distance::metric::{Custom, Metric};
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_core::distance::strings::StringMetric;
 use ermine_core::distance::whiten::Whitening;
 use ermine_core::error::Result;
@@ -63,7 +63,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "comparison-tree",
     summary: "tree whose splits only compare distances to two training rows, for any metric, including metrics of strings",
     capabilities: Capabilities { random: true, ..TREE_CAPABILITIES },
@@ -71,7 +71,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for ComparisonTree {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -128,7 +128,7 @@ impl<L: ComparisonLearner> Parameters for CustomMetricLearner<L> {
 }
 
 impl<L: ComparisonLearner> Learner for CustomMetricLearner<L> {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         self.learner.info()
     }
 
@@ -182,7 +182,7 @@ impl ComparisonMetric {
             ComparisonMetric::Mahalanobis => {
                 let encoder = encoder(true);
                 let (rows, width) = RowSpace::Encoded(encoder.clone(), Metric::Euclidean).rows(data.features())?;
-                let whitening = Whitening::estimated(&Rows::row_major(&rows, width)?)?;
+                let whitening = Whitening::estimated(&RowMatrix::row_major(&rows, width)?)?;
                 return Ok(RowSpace::Encoded(encoder, Metric::Mahalanobis(whitening)));
             }
         };

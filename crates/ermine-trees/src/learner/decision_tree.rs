@@ -12,7 +12,7 @@
 pub use super::fitted_tree::{FittedTree, MissingRouting};
 
 use super::id3::{columns_with_more_categories, greedy};
-use super::{Capabilities, Context, Family, Info, Learner, Path, TREE_CAPABILITIES, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, PathLearner, TREE_CAPABILITIES, Trained};
 use crate::split::Impurity;
 use crate::split::absolute_error::AbsoluteErrorCriterion;
 use crate::split::bipartition::{ENUMERATED, TRIED};
@@ -122,7 +122,7 @@ struct PrunedTree {
     note: Option<String>,
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "decision-tree",
     summary: "CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or Poisson deviance",
     capabilities: Capabilities { sparse: true, ..TREE_CAPABILITIES },
@@ -130,7 +130,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for DecisionTree {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -145,7 +145,7 @@ impl Learner for DecisionTree {
         Ok(Trained { fitted: Box::new(fitted(data, pruned.grown).with_alpha(pruned.alpha)), certificate })
     }
 
-    fn path(&self) -> Option<&dyn Path> {
+    fn path(&self) -> Option<&dyn PathLearner> {
         self.pruning.is_none().then_some(self)
     }
 
@@ -155,7 +155,7 @@ impl Learner for DecisionTree {
 }
 
 /// One tree is grown, then pruned with each alpha.
-impl Path for DecisionTree {
+impl PathLearner for DecisionTree {
     fn parameter(&self) -> &'static str {
         "ccp_alpha"
     }

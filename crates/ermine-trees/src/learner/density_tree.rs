@@ -7,7 +7,7 @@
 //! a category of its own. Outliers (values farther from the central 90 % than [`OUTLIER_SPREADS`] times its width) are clipped, so that a single typo doesn't stretch all boxes; the certificate reports
 //! them. Categories are ordered by their frequency in the class, each with an interval of length 1.
 
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use crate::tree::density::{self, BoxDensity, DensityBox, DensityFrame, DensityLimits};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
@@ -29,7 +29,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "density-tree",
     summary: "piecewise constant density of the features for each class, combined by Bayes' rule",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, ..TREE_CAPABILITIES },
@@ -37,7 +37,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for DensityTree {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

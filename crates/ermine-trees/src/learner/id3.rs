@@ -6,7 +6,7 @@
 //! **Reference.** Quinlan, Induction of decision trees (1986); Shalev-Shwartz and Ben-David, Understanding Machine Learning, 18.2. See [`multiway`](crate::tree::multiway) for the formulas.
 
 use super::decision_tree::{FittedTree, MissingRouting};
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use crate::tree::multiway::{MultiwayOptions, grow_multiway, row_unit};
 use crate::tree::{DEFAULT_MAX_DEPTH, GrownTree, depth_note};
 use ermine_core::error::Result;
@@ -32,7 +32,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "id3",
     summary: "ID3: one branch per category, chosen by information gain",
     capabilities: capabilities(),
@@ -40,7 +40,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for Id3 {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

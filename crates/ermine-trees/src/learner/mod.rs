@@ -34,10 +34,10 @@ mod row_tree_text;
 pub mod stump;
 
 use ermine_core::error::Result;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Path, Trained, fit};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, PathLearner, Trained, fit};
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::memory;
-use ermine_core::registry::Entry;
+use ermine_core::registry::RegistryEntry;
 
 /// Capabilities that most tree learners have; each learner states where it differs.
 const TREE_CAPABILITIES: Capabilities = Capabilities {
@@ -70,21 +70,27 @@ fn require_nodes(data: &Dataset, max_leaf_nodes: Option<usize>, max_depth: Optio
 }
 
 /// The tree learners, in the order shown to users.
-pub const LEARNERS: &[Entry] = &[
-    Entry { make: || Box::new(stump::DecisionStump::default()), load: stump::FittedStump::load },
-    Entry { make: || Box::new(decision_tree::DecisionTree::default()), load: fitted_tree::FittedTree::load },
-    Entry { make: || Box::new(id3::Id3::default()), load: fitted_tree::FittedTree::load },
-    Entry { make: || Box::new(c45::C45::default()), load: fitted_tree::FittedTree::load },
-    Entry { make: || Box::new(optimal_tree::OptimalTree::default()), load: fitted_tree::FittedTree::load },
-    Entry { make: || Box::new(oblique_tree::ObliqueTree::default()), load: row_tree::FittedRowTree::load },
-    Entry { make: || Box::new(comparison_tree::ComparisonTree::default()), load: row_tree::FittedRowTree::load },
-    Entry {
+pub const LEARNERS: &[RegistryEntry] = &[
+    RegistryEntry { make: || Box::new(stump::DecisionStump::default()), load: stump::FittedStump::load },
+    RegistryEntry { make: || Box::new(decision_tree::DecisionTree::default()), load: fitted_tree::FittedTree::load },
+    RegistryEntry { make: || Box::new(id3::Id3::default()), load: fitted_tree::FittedTree::load },
+    RegistryEntry { make: || Box::new(c45::C45::default()), load: fitted_tree::FittedTree::load },
+    RegistryEntry { make: || Box::new(optimal_tree::OptimalTree::default()), load: fitted_tree::FittedTree::load },
+    RegistryEntry { make: || Box::new(oblique_tree::ObliqueTree::default()), load: row_tree::FittedRowTree::load },
+    RegistryEntry {
+        make: || Box::new(comparison_tree::ComparisonTree::default()),
+        load: row_tree::FittedRowTree::load,
+    },
+    RegistryEntry {
         make: || Box::new(comparison_forest::ComparisonForest::default()),
         load: comparison_forest::FittedComparisons::load,
     },
-    Entry { make: || Box::new(quad_tree::QuadTree::default()), load: row_tree::FittedRowTree::load },
-    Entry { make: || Box::new(density_tree::DensityTree::default()), load: density_tree::FittedDensity::load },
-    Entry { make: || Box::new(gradient_boosting::GradientBoosting::default()), load: gradient_boosting::Boosted::load },
-    Entry { make: || Box::new(forest::RandomForest::default()), load: forest::FittedForest::load },
-    Entry { make: || Box::new(forest::ExtraTrees::default()), load: forest::FittedForest::load },
+    RegistryEntry { make: || Box::new(quad_tree::QuadTree::default()), load: row_tree::FittedRowTree::load },
+    RegistryEntry { make: || Box::new(density_tree::DensityTree::default()), load: density_tree::FittedDensity::load },
+    RegistryEntry {
+        make: || Box::new(gradient_boosting::GradientBoosting::default()),
+        load: gradient_boosting::BoostedTrees::load,
+    },
+    RegistryEntry { make: || Box::new(forest::RandomForest::default()), load: forest::FittedForest::load },
+    RegistryEntry { make: || Box::new(forest::ExtraTrees::default()), load: forest::FittedForest::load },
 ];

@@ -10,7 +10,7 @@
 //! selection methods for classification trees (1997).
 
 use super::row_tree::{FittedRowTree, RowSpace, RowTreeGrowth, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use crate::split::node::NodeCriterion;
 use crate::tree::DEFAULT_MAX_DEPTH;
 use crate::tree::row_tree::{OpenNode, RowLimits, RowTest, RowTreeBuilder, SplitProposal, dot};
@@ -39,7 +39,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "oblique-tree",
     summary: "tree that splits on linear combinations of the features; small trees where class boundaries are oblique",
     capabilities: Capabilities { missing: false, nominal: false, random: true, ..TREE_CAPABILITIES },
@@ -47,7 +47,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for ObliqueTree {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -7,7 +7,7 @@
 
 use super::decision_tree::{DecisionTree, FittedTree, MissingRouting, TreeCriterion};
 use super::id3::columns_with_more_categories;
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use crate::split::Impurity;
 use crate::tree::optimal::{ALL_SETS, OptimalOptions, OptimalSubtree, OptimalTreeSearch, TreeSolution};
 use crate::tree::{GrownTree, prune};
@@ -34,7 +34,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "optimal-tree",
     summary: "tree with the lowest training error among all trees of a given depth, with proof of optimality or the remaining gap",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, ..TREE_CAPABILITIES },
@@ -42,7 +42,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for OptimalTree {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -8,7 +8,7 @@
 //! **Cost.** O(n d) per level; only cells with rows are stored. **Reference.** Finkel and Bentley, Quad trees (1974).
 
 use super::row_tree::{CategoryPositions, FittedRowTree, RowSpace, RowTreeGrowth, greedy_certificate, grow_for};
-use super::{Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use super::{Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use crate::split::node::NodeCriterion;
 use crate::tree::row_tree::{OpenNode, RowTest, RowTreeBuilder, cell};
 use ermine_core::error::{Error, Result};
@@ -40,7 +40,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "quad-tree",
     summary: "partition of the feature space into cells, each split at a point into 2^d cells; predicts the mean or the class proportions of the cell",
     capabilities: TREE_CAPABILITIES,
@@ -48,7 +48,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for QuadTree {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -1,6 +1,6 @@
 //! Fitted oblique, comparison and quad trees: trees whose tests use a whole row at once.
 
-use super::row_tree_text::RowView;
+use super::row_tree_text::RowTreeView;
 use crate::split::Impurity;
 use crate::split::class_weights::ClassWeightCriterion;
 use crate::split::multi_output::{MultiOutputCriterion, TargetLoss};
@@ -263,8 +263,8 @@ impl FittedRowTree {
         &self.tree
     }
 
-    fn view<'a>(&'a self, schema: &'a Schema) -> RowView<'a> {
-        RowView::new(&self.tree, &self.space, schema)
+    fn view<'a>(&'a self, schema: &'a Schema) -> RowTreeView<'a> {
+        RowTreeView::new(&self.tree, &self.space, schema)
     }
 
     /// Reads it from a model file.

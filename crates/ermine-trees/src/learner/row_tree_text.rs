@@ -9,7 +9,7 @@ use crate::tree::row_tree::{RowTest, RowTree, cell, dot};
 use crate::tree::rules::{self, PathStep};
 use ermine_core::chart::text::number;
 use ermine_core::distance::metric::Metric;
-use ermine_core::matrix::encode::Encoding;
+use ermine_core::matrix::encode::ColumnEncoding;
 use ermine_core::matrix::{Encoder, Features, Schema};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use std::ops::Range;
 const NAMED: usize = 6;
 
 /// A row tree with the meaning of its numbers.
-pub(super) struct RowView<'a> {
+pub(super) struct RowTreeView<'a> {
     tree: &'a RowTree,
     space: &'a RowSpace,
     schema: &'a Schema,
@@ -25,16 +25,16 @@ pub(super) struct RowView<'a> {
     axes: Vec<(String, f64, f64)>,
 }
 
-impl<'a> RowView<'a> {
+impl<'a> RowTreeView<'a> {
     /// Describes a tree.
-    pub fn new(tree: &'a RowTree, space: &'a RowSpace, schema: &'a Schema) -> RowView<'a> {
+    pub fn new(tree: &'a RowTree, space: &'a RowSpace, schema: &'a Schema) -> RowTreeView<'a> {
         let axes = match space {
             RowSpace::Encoded(encoder, _) => encoded_axes(encoder, schema),
             RowSpace::Strings(_) | RowSpace::Placed(_) => {
                 schema.features.iter().map(|feature| (feature.name.clone(), 0.0, 1.0)).collect()
             }
         };
-        RowView { tree, space, schema, axes }
+        RowTreeView { tree, space, schema, axes }
     }
 
     /// One rule per leaf.
@@ -167,7 +167,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-impl DescribedTree for RowView<'_> {
+impl DescribedTree for RowTreeView<'_> {
     fn schema(&self) -> &Schema {
         self.schema
     }
@@ -211,11 +211,11 @@ fn encoded_axes(encoder: &Encoder, schema: &Schema) -> Vec<(String, f64, f64)> {
     for (encoding, feature) in encoder.columns().iter().zip(&schema.features) {
         let missing = (format!("[{} is missing]", feature.name), 0.0, 1.0);
         match encoding {
-            Encoding::Number { indicator, center, scale, .. } => {
+            ColumnEncoding::Number { indicator, center, scale, .. } => {
                 axes.push((feature.name.clone(), *center, *scale));
                 axes.extend(indicator.then_some(missing));
             }
-            Encoding::OneHot { place, indicator, .. } => {
+            ColumnEncoding::OneHot { place, indicator, .. } => {
                 let used = feature.levels.iter().zip(place).filter(|(_, place)| place.is_some());
                 axes.extend(used.map(|(level, _)| (format!("[{} = {level}]", feature.name), 0.0, 1.0)));
                 axes.extend(indicator.then_some(missing));
@@ -232,14 +232,14 @@ fn decoded(encoder: &Encoder, row: &[f64], schema: &Schema) -> Vec<String> {
         let (own, others) = rest.split_at(encoding.width().min(rest.len()));
         rest = others;
         values.push(match encoding {
-            Encoding::Number { indicator: true, .. } if own.get(1).is_some_and(|x| *x > 0.0) => "missing".into(),
-            Encoding::Number { center, scale, .. } => {
+            ColumnEncoding::Number { indicator: true, .. } if own.get(1).is_some_and(|x| *x > 0.0) => "missing".into(),
+            ColumnEncoding::Number { center, scale, .. } => {
                 let x = own.first().map_or(f64::NAN, |z| z * scale + center);
                 // A position between two levels has no name.
                 let level = feature.levels.get(x.round().max(0.0) as usize).filter(|_| (x - x.round()).abs() < 1e-6);
                 level.cloned().unwrap_or_else(|| number(x))
             }
-            Encoding::OneHot { place, .. } => {
+            ColumnEncoding::OneHot { place, .. } => {
                 let is_set = |p: &Option<u32>| p.and_then(|p| own.get(p as usize)).is_some_and(|x| *x > 0.0);
                 let code = place.iter().position(is_set);
                 code.and_then(|code| feature.levels.get(code)).cloned().unwrap_or_else(|| "missing".into())

@@ -9,7 +9,7 @@
 //!
 //! **Cost.** O(n) per feature after sorting; the sorted order is shared with other learners. **Reference.** Shalev-Shwartz and Ben-David, Understanding Machine Learning, 10.1.1.
 
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use crate::ensemble::TreeSum;
 use crate::split::additive::{ClassSums, SquaredErrorSums, TargetMoments, TwoClassSums};
 use crate::split::{AdditiveCriterion, Impurity, StumpSplit, Test, best_split};
@@ -46,7 +46,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "decision-stump",
     summary: "tree with a single split that minimizes the training error, found exactly",
     capabilities: Capabilities { multi_output: false, sparse: true, ..TREE_CAPABILITIES },
@@ -54,7 +54,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for DecisionStump {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -43,7 +43,7 @@ const MOST_NUMBERS: usize = 1 << 30;
 
 /// The SHAP values of all rows.
 pub fn shap_values(sum: &TreeSum, features: &Features) -> ShapValues {
-    let explained = Explained::new(sum, features.n_columns());
+    let explained = ShapTrees::new(sum, features.n_columns());
     let (d, width) = (features.n_columns(), explained.n_outputs);
     let values = explained.explain(features, d, |walk| {
         let (elements, scratch) = (&walk.elements, &mut walk.scratch);
@@ -60,7 +60,7 @@ pub fn shap_values(sum: &TreeSum, features: &Features) -> ShapValues {
 
 /// The SHAP interaction values of all rows: row by row, then a table of columns by columns, then output by output. The values of a row of the table add up to the SHAP value of its column.
 pub fn interaction_values(sum: &TreeSum, features: &Features) -> Result<ShapValues> {
-    let explained = Explained::new(sum, features.n_columns());
+    let explained = ShapTrees::new(sum, features.n_columns());
     let (d, width) = (features.n_columns(), explained.n_outputs);
     let numbers = d.checked_mul(d).and_then(|n| n.checked_mul(width)).and_then(|n| n.checked_mul(features.n_rows()));
     if numbers.is_none_or(|n| n > MOST_NUMBERS) {
@@ -101,27 +101,27 @@ pub fn interaction_values(sum: &TreeSum, features: &Features) -> Result<ShapValu
 }
 
 /// Trees and what all rows share.
-struct Explained {
+struct ShapTrees {
     /// Each tree and its first output.
     trees: Vec<(Tree, usize)>,
     n_outputs: usize,
     divisor: f64,
     expected: Vec<f64>,
-    rules: Rules,
+    rules: QuadratureRules,
 }
 
 /// Quadrature rules by the number of columns on a way.
-struct Rules(Vec<Vec<(f64, f64)>>);
+struct QuadratureRules(Vec<Vec<(f64, f64)>>);
 
-impl Rules {
+impl QuadratureRules {
     /// A rule that is exact for products of `m` columns but one.
     fn of(&self, m: usize) -> &[(f64, f64)] {
         &self.0[m.div_ceil(2).clamp(1, self.0.len()) - 1]
     }
 }
 
-impl Explained {
-    fn new(sum: &TreeSum, n_columns: usize) -> Explained {
+impl ShapTrees {
+    fn new(sum: &TreeSum, n_columns: usize) -> ShapTrees {
         let mut trees = Vec::new();
         let mut output = 0;
         for forest in &sum.forests {
@@ -133,12 +133,12 @@ impl Explained {
             expected[*first..].iter_mut().zip(mean(tree)).for_each(|(e, v)| *e += v / sum.divisor);
         }
         let most = trees.iter().map(|(tree, _)| tree.depth()).max().unwrap_or(0).min(n_columns);
-        let rules = Rules((1..=most.div_ceil(2).max(1)).map(gauss_legendre).collect());
-        Explained { trees, n_outputs: output, divisor: sum.divisor, expected, rules }
+        let rules = QuadratureRules((1..=most.div_ceil(2).max(1)).map(gauss_legendre).collect());
+        ShapTrees { trees, n_outputs: output, divisor: sum.divisor, expected, rules }
     }
 
     /// What all trees say about all rows: `n` numbers for each row and output, to which `leaf` adds at each leaf.
-    fn explain(&self, features: &Features, n: usize, leaf: impl Fn(&mut Walk<'_>) + Sync) -> Vec<f64> {
+    fn explain(&self, features: &Features, n: usize, leaf: impl Fn(&mut ShapWalk<'_>) + Sync) -> Vec<f64> {
         let (d, size) = (features.n_columns(), n * self.n_outputs);
         let mut values = vec![0.0; features.n_rows() * size];
         let block = |(block, values): (usize, &mut [f64])| {
@@ -146,11 +146,11 @@ impl Explained {
             let mut x = vec![0.0; d * ROWS];
             x.chunks_exact_mut(ROWS).enumerate().for_each(|(c, x)| features.part_into(c, first, &mut x[..n_rows]));
             let mut sums = vec![0.0; size * ROWS];
-            let mut walk = Walk {
+            let mut walk = ShapWalk {
                 x: &x,
                 sums: &mut sums,
                 elements: Vec::new(),
-                scratch: Scratch::default(),
+                scratch: LeafScratch::default(),
                 output: 0,
                 value: &[],
             };
@@ -174,7 +174,7 @@ fn mean(tree: &Tree) -> Vec<f64> {
     let width = tree.width;
     let mut means = tree.value.clone();
     for node in (0..tree.n_nodes()).rev().filter(|&node| !tree.children(node).is_empty()) {
-        let share = Shares::of(tree, node);
+        let share = ChildShares::of(tree, node);
         for k in 0..width {
             let part = |child: usize| share.of_child(tree, child) * means[child * width + k];
             means[node * width + k] = tree.children(node).map(part).sum();
@@ -186,15 +186,15 @@ fn mean(tree: &Tree) -> Vec<f64> {
 
 /// How the training rows of a node are shared out to its children. Symmetric trees have nodes that no training row came to: there, all children count the same.
 #[derive(Clone, Copy)]
-struct Shares {
+struct ChildShares {
     total: f64,
     n_children: f64,
 }
 
-impl Shares {
-    fn of(tree: &Tree, node: usize) -> Shares {
+impl ChildShares {
+    fn of(tree: &Tree, node: usize) -> ChildShares {
         let total = tree.children(node).map(|child| tree.weight[child]).sum();
-        Shares { total, n_children: tree.children(node).len() as f64 }
+        ChildShares { total, n_children: tree.children(node).len() as f64 }
     }
 
     fn of_child(self, tree: &Tree, child: usize) -> f64 {
@@ -204,44 +204,44 @@ impl Shares {
 
 /// What is known of a column on the way to a node: which rows go that way, and which share of the training rows does.
 #[derive(Clone, Copy)]
-struct Element {
+struct PathElement {
     feature: usize,
     o: u64,
     z: f64,
 }
 
 /// A node on the way that is being walked.
-struct Frame {
+struct PathFrame {
     node: usize,
     /// The next branch.
     branch: usize,
     /// The rows that take each branch, and last those that fit none.
     taken: Vec<u64>,
-    shares: Shares,
+    shares: ChildShares,
     /// The place of the node's column among the elements, and what was known of it above.
     element: usize,
-    above: Option<Element>,
+    above: Option<PathElement>,
 }
 
 /// The walk of 64 rows through all branches of trees.
-struct Walk<'a> {
+struct ShapWalk<'a> {
     /// Column by column.
     x: &'a [f64],
     /// What was added up: for each number, one for each row.
     sums: &'a mut [f64],
     /// The columns on the way to here.
-    elements: Vec<Element>,
-    scratch: Scratch,
+    elements: Vec<PathElement>,
+    scratch: LeafScratch,
     /// The first output of the tree.
     output: usize,
     /// The prediction here.
     value: &'a [f64],
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ShapWalk<'a> {
     /// Walks a tree. A list takes the place of recursion: a tree can be as deep as there are rows.
-    fn tree(&mut self, tree: &'a Tree, leaf: &impl Fn(&mut Walk<'_>)) {
-        let mut frames: Vec<Frame> = Vec::new();
+    fn tree(&mut self, tree: &'a Tree, leaf: &impl Fn(&mut ShapWalk<'_>)) {
+        let mut frames: Vec<PathFrame> = Vec::new();
         self.enter(tree, 0, &mut frames, leaf);
         while let Some(frame) = frames.last_mut() {
             let n_children = tree.children(frame.node).len();
@@ -256,11 +256,11 @@ impl<'a> Walk<'a> {
                 frames.pop();
                 continue;
             }
-            let above = frame.above.unwrap_or(Element { o: u64::MAX, z: 1.0, ..self.elements[frame.element] });
+            let above = frame.above.unwrap_or(PathElement { o: u64::MAX, z: 1.0, ..self.elements[frame.element] });
             let child = tree.children(frame.node).start + branch;
             // A row that fits no branch stops at the node: a branch without training rows.
             let share = if branch < n_children { frame.shares.of_child(tree, child) } else { 0.0 };
-            let below = Element { o: above.o & frame.taken[branch], z: above.z * share, ..above };
+            let below = PathElement { o: above.o & frame.taken[branch], z: above.z * share, ..above };
             let node = frame.node;
             self.elements[frame.element] = below;
             if below.o == 0 && below.z == 0.0 {
@@ -276,7 +276,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Enters a node. A leaf is done at once.
-    fn enter(&mut self, tree: &'a Tree, node: usize, frames: &mut Vec<Frame>, leaf: &impl Fn(&mut Walk<'_>)) {
+    fn enter(&mut self, tree: &'a Tree, node: usize, frames: &mut Vec<PathFrame>, leaf: &impl Fn(&mut ShapWalk<'_>)) {
         let Some(feature) = tree.test[node].feature() else {
             self.value = tree.value(node);
             return leaf(self);
@@ -284,12 +284,12 @@ impl<'a> Walk<'a> {
         let known = self.elements.iter().position(|element| element.feature == feature);
         let above = known.map(|place| self.elements[place]);
         let element = known.unwrap_or_else(|| {
-            self.elements.push(Element { feature, o: u64::MAX, z: 1.0 });
+            self.elements.push(PathElement { feature, o: u64::MAX, z: 1.0 });
             self.elements.len() - 1
         });
-        let shares = Shares::of(tree, node);
+        let shares = ChildShares::of(tree, node);
         let taken = taken(&tree.test[node], &self.x[feature * ROWS..][..ROWS]);
-        frames.push(Frame { node, branch: 0, taken, shares, element, above });
+        frames.push(PathFrame { node, branch: 0, taken, shares, element, above });
     }
 }
 
@@ -320,7 +320,7 @@ versions! {
 
 /// Room for the products at a leaf.
 #[derive(Default)]
-struct Scratch {
+struct LeafScratch {
     /// o_j of each element and row of a register.
     known: Vec<[f64; LANES]>,
     /// f_j at a point, and the product of those before.
@@ -330,9 +330,9 @@ struct Scratch {
     shares: Vec<f64>,
 }
 
-impl Scratch {
+impl LeafScratch {
     /// Works out the shares of all elements but `without`, which is left out of the products too.
-    fn shares(&mut self, elements: &[Element], rules: &Rules, without: usize) {
+    fn shares(&mut self, elements: &[PathElement], rules: &QuadratureRules, without: usize) {
         let m = elements.len();
         self.shares.clear();
         self.shares.resize(m * ROWS, 0.0);
@@ -345,9 +345,9 @@ impl Scratch {
 
 versions! {
     /// The shares of all elements, eight rows at a time.
-    fn integrate(elements: &[Element], rule: &[(f64, f64)], without: usize, scratch: &mut Scratch) {
+    fn integrate(elements: &[PathElement], rule: &[(f64, f64)], without: usize, scratch: &mut LeafScratch) {
         let m = elements.len();
-        let Scratch { known, factors, before, shares } = scratch;
+        let LeafScratch { known, factors, before, shares } = scratch;
         let (known, factors, before) = (&mut known[..m], &mut factors[..m], &mut before[..m]);
         for first in (0..ROWS).step_by(LANES) {
             for (known, element) in known.iter_mut().zip(elements) {

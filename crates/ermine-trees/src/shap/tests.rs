@@ -141,10 +141,10 @@ proptest! {
             }
         }
         // They add up to the difference between the prediction and what is expected without any knowledge.
-        let said = forest.sum(&features);
+        let predicted = forest.sum(&features);
         for k in 0..2 {
             let all: f64 = (0..4).map(|column| got.get(0, column)[k]).sum();
-            prop_assert!((got.expected[k] + all - 0.5 * said[k]).abs() < 1e-9);
+            prop_assert!((got.expected[k] + all - 0.5 * predicted[k]).abs() < 1e-9);
         }
     }
 }

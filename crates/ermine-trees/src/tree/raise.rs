@@ -29,14 +29,14 @@ struct Subtree {
 }
 
 /// What rows are looked up in.
-struct Sample<'a> {
+struct PruningData<'a> {
     numbers: Vec<Vec<f64>>,
     codes: &'a [u32],
     n_classes: usize,
     pessimism: Pessimism,
 }
 
-impl Sample<'_> {
+impl PruningData<'_> {
     fn class_weights(&self, rows: &WeightedRows) -> Vec<f64> {
         let mut weights = vec![0.0; self.n_classes];
         rows.iter().for_each(|&(row, weight)| weights[self.codes[row as usize] as usize] += weight);
@@ -67,7 +67,7 @@ pub fn pessimistic_with_raising(
     let mut used = vec![false; features.n_columns()];
     grown.tree.test.iter().filter_map(Test::feature).for_each(|feature| used[feature] = true);
     let numbers = |(f, used): (usize, &bool)| if *used { features.numbers(f) } else { Vec::new() };
-    let sample = Sample {
+    let sample = PruningData {
         numbers: used.iter().enumerate().map(numbers).collect(),
         codes,
         n_classes: labels.len(),
@@ -86,7 +86,7 @@ impl Subtree {
     }
 
     /// Counts these rows in this node and all below it.
-    fn count(&mut self, sample: &Sample<'_>, rows: &WeightedRows) {
+    fn count(&mut self, sample: &PruningData<'_>, rows: &WeightedRows) {
         self.classes = sample.class_weights(rows);
         self.n_rows = rows.len() as u32;
         let parts = sample.parts(&self.test, rows);
@@ -94,7 +94,7 @@ impl Subtree {
     }
 
     /// The estimated errors of its leaves, as they were counted.
-    fn errors(&self, sample: &Sample<'_>) -> f64 {
+    fn errors(&self, sample: &PruningData<'_>) -> f64 {
         if self.children.is_empty() {
             return sample.leaf_errors(&self.classes);
         }
@@ -102,7 +102,7 @@ impl Subtree {
     }
 
     /// The estimated errors of its leaves if these were its rows.
-    fn errors_on(&self, sample: &Sample<'_>, rows: &WeightedRows) -> f64 {
+    fn errors_on(&self, sample: &PruningData<'_>, rows: &WeightedRows) -> f64 {
         if self.children.is_empty() {
             return sample.leaf_errors(&sample.class_weights(rows));
         }
@@ -111,7 +111,7 @@ impl Subtree {
     }
 
     /// Prunes from the leaves up, and returns how many branches were raised.
-    fn prune(&mut self, sample: &Sample<'_>, rows: &WeightedRows) -> usize {
+    fn prune(&mut self, sample: &PruningData<'_>, rows: &WeightedRows) -> usize {
         let mut n_raised = 0;
         while !self.children.is_empty() {
             let parts = sample.parts(&self.test, rows);

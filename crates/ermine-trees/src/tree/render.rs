@@ -66,15 +66,15 @@ pub fn svg(tree: &impl DescribedTree) -> String {
     let shown = shown(tree, PICTURE, DEFAULT_MAX_DEPTH);
     let order = in_order(tree, &shown);
     let is_open = |node: usize| tree.children(node).next().is_some_and(|child| shown[child]);
-    let mut centre = vec![0.0; tree.n_nodes()];
+    let mut center = vec![0.0; tree.n_nodes()];
     let mut n_ends = 0;
     for &(node, _) in order.iter().filter(|(node, _)| !is_open(*node)) {
-        centre[node] = GAP.0 + BOX.0 / 2.0 + f64::from(n_ends) * (BOX.0 + GAP.0);
+        center[node] = GAP.0 + BOX.0 / 2.0 + f64::from(n_ends) * (BOX.0 + GAP.0);
         n_ends += 1;
     }
     for &(node, _) in order.iter().rev().filter(|(node, _)| is_open(*node)) {
         let children = tree.children(node);
-        centre[node] = (centre[children.start] + centre[children.end - 1]) / 2.0;
+        center[node] = (center[children.start] + center[children.end - 1]) / 2.0;
     }
     let depth = order.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
     let top = |depth: usize| GAP.1 / 2.0 + depth as f64 * (BOX.1 + GAP.1);
@@ -91,14 +91,14 @@ pub fn svg(tree: &impl DescribedTree) -> String {
         if is_open(node) {
             for (i, child) in tree.children(node).enumerate() {
                 let share = tree.weight(child) / tree.weight(0).max(f64::MIN_POSITIVE);
-                let (from, to) = ((centre[node], top(depth) + BOX.1), (centre[child], top(depth + 1)));
+                let (from, to) = ((center[node], top(depth) + BOX.1), (center[child], top(depth + 1)));
                 picture.edge(from, to, 1.0 + 11.0 * share);
                 let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0 + 4.0);
                 picture.text(middle.0, middle.1, Anchor::Middle, "small", &short(&tree.answer(node, i), 22));
             }
         }
         let hidden = if is_open(node) { 0 } else { count[node] };
-        draw_node(&mut picture, tree, node, (centre[node] - BOX.0 / 2.0, top(depth)), hidden);
+        draw_node(&mut picture, tree, node, (center[node] - BOX.0 / 2.0, top(depth)), hidden);
     }
     picture.finish()
 }

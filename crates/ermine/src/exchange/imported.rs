@@ -10,7 +10,7 @@ use ermine_core::matrix::{FeatureSpec, Schema, Task};
 use ermine_core::model::{Certificate, Header, Link, Model, Proof, Status};
 use ermine_core::table::ColumnKind;
 use ermine_trees::boost::booster::Booster;
-use ermine_trees::learner::gradient_boosting::{Boosted, GradientBoosting};
+use ermine_trees::learner::gradient_boosting::{BoostedTrees, GradientBoosting};
 use ermine_trees::split::Test;
 use ermine_trees::tree::Tree;
 
@@ -164,7 +164,7 @@ impl ImportedEnsemble {
         let total: f64 = self.gains.iter().sum();
         let share = |gain: &f64| if total > 0.0 && total.is_finite() { gain / total } else { 0.0 };
         let importances = self.gains.iter().map(share).collect();
-        let fitted = Boosted::new(Booster::new(self.initial_scores, rounds), self.link, n_classes, importances);
+        let fitted = BoostedTrees::new(Booster::new(self.initial_scores, rounds), self.link, n_classes, importances);
         Ok(Model::new(header, Box::new(fitted), REGISTRY))
     }
 }

@@ -5,12 +5,12 @@
 //! predictions as [`Model::predict`].
 //!
 //! ```
-//! use ermine::exchange::Format;
+//! use ermine::exchange::ExportFormat;
 //! use ermine::prelude::*;
 //!
 //! let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &["a", "a", "b", "b"])?;
 //! let model = DecisionTree::default().fit(&data)?;
-//! let source = ermine::export(&model, Format::Rust)?;
+//! let source = ermine::export(&model, ExportFormat::Rust)?;
 //! println!("{}", String::from_utf8_lossy(&source));
 //! # Ok::<(), Error>(())
 //! ```
@@ -46,7 +46,7 @@ use std::path::Path;
 
 choice! {
     /// Export format of a model.
-    pub enum Format {
+    pub enum ExportFormat {
         /// ONNX, for tree ensembles.
         Onnx = "onnx",
         /// A C source file without dependencies, for tree ensembles.
@@ -69,21 +69,21 @@ fn invalid(library: &str, message: impl std::fmt::Display) -> Error {
 /// Exports a model; returns the contents of the file.
 ///
 /// ```
-/// use ermine::exchange::Format;
+/// use ermine::exchange::ExportFormat;
 /// use ermine::prelude::*;
 ///
 /// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &[1.0, 2.0, 3.0, 4.0])?;
 /// let model = GradientBoosting { n_estimators: 5, ..Default::default() }.fit(&data)?;
-/// let onnx = ermine::export(&model, Format::Onnx)?;
+/// let onnx = ermine::export(&model, ExportFormat::Onnx)?;
 /// println!("{} bytes", onnx.len());
 /// # Ok::<(), Error>(())
 /// ```
-pub fn export(model: &Model, format: Format) -> Result<Vec<u8>> {
+pub fn export(model: &Model, format: ExportFormat) -> Result<Vec<u8>> {
     match format {
-        Format::Onnx => onnx::export(model),
-        Format::C => Ok(source::c(model)?.into_bytes()),
-        Format::Rust => Ok(source::rust(model)?.into_bytes()),
-        Format::Json => {
+        ExportFormat::Onnx => onnx::export(model),
+        ExportFormat::C => Ok(source::c(model)?.into_bytes()),
+        ExportFormat::Rust => Ok(source::rust(model)?.into_bytes()),
+        ExportFormat::Json => {
             let text = serde_json::to_string_pretty(&model.to_json()?).map_err(|e| Error::data(e.to_string()))?;
             Ok((text + "\n").into_bytes())
         }

@@ -13,7 +13,7 @@ use super::committee::{self, LoadFitted, Member};
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::Amount;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeEnsemble};
 use ermine_core::parallel;
@@ -46,7 +46,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "bagging",
     summary: "the mean or the vote of models trained on random samples of the rows",
     capabilities: Capabilities {
@@ -68,7 +68,7 @@ static INFO: Info = Info {
 const BATCH: usize = 8;
 
 impl Learner for Bagging {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -7,7 +7,7 @@ use ermine_core::matrix::{Dataset, Features};
 #[cfg(feature = "trees")]
 use ermine_core::model::Link;
 use ermine_core::model::{Fitted, Header, Output, Proof, Status};
-use ermine_core::progress::Parts;
+use ermine_core::progress::PartObserver;
 use ermine_core::section::Sections;
 use ermine_core::table::{Column, Table};
 #[cfg(feature = "trees")]
@@ -47,7 +47,7 @@ impl Member {
         seed: u64,
         context: &Context<'_>,
     ) -> Result<Member> {
-        let observer = &Parts(context.observer);
+        let observer = &PartObserver(context.observer);
         let own = Context { seed, observer, ..Context::new(context.registry) };
         let model = match &columns {
             None => fit(learner, data, &own)?,

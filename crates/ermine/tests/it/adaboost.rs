@@ -1,7 +1,7 @@
 //! AdaBoost against its theory and against brute force.
 
 use ermine::prelude::*;
-use ermine::reduction::adaboost::{Algorithm, Boosted};
+use ermine::reduction::adaboost::{AdaBoostAlgorithm, BoostedVote};
 use ermine_core::learner::{Context, fit};
 use ermine_core::matrix::Target;
 use ermine_core::model::Proof;
@@ -69,7 +69,7 @@ fn stages(model: &Model, data: &Dataset) -> Vec<Vec<usize>> {
 }
 
 /// What the tree of a round says for each row: the class with the vote.
-fn said(model: &Boosted, round: usize, data: &Dataset) -> Vec<usize> {
+fn said(model: &BoostedVote, round: usize, data: &Dataset) -> Vec<usize> {
     let tree = model.forest().unwrap().tree(round);
     let class = |value: &[f64]| match value {
         [vote] => usize::from(*vote > 0.0),
@@ -80,7 +80,7 @@ fn said(model: &Boosted, round: usize, data: &Dataset) -> Vec<usize> {
 
 /// The mean of exp(sum of the votes for the other classes - sum of those for the right one) after some rounds, from what each member says.
 fn exponential_loss(model: &Model, data: &Dataset, n_rounds: usize) -> f64 {
-    let (codes, boosted) = (data.classes().unwrap().0, model.fitted::<Boosted>().unwrap());
+    let (codes, boosted) = (data.classes().unwrap().0, model.fitted::<BoostedVote>().unwrap());
     let mut against = vec![0.0; data.n_rows()];
     for t in 0..n_rounds {
         let (said, alpha) = (model.member(t).unwrap().predict_data(data).unwrap(), boosted.rounds()[t].alpha);
@@ -99,7 +99,7 @@ proptest! {
         let estimator = Estimator::named("decision-tree").with("max_depth", 2usize);
         let estimator = if trees { estimator } else { Estimator::named("decision-stump") };
         let model = AdaBoost { n_estimators: 30, learning_rate: rate, estimator, ..Default::default() }.fit(&data).unwrap();
-        let rounds = model.fitted::<Boosted>().unwrap().rounds().to_vec();
+        let rounds = model.fitted::<BoostedVote>().unwrap().rounds().to_vec();
         for (t, round) in rounds.iter().enumerate() {
             let loss = exponential_loss(&model, &data, t + 1);
             // Numbers below 1e-308 have fewer digits.
@@ -118,7 +118,7 @@ fn boosting_continues_when_weights_become_tiny() {
     let estimator = Estimator::named("decision-tree").with("max_depth", 3usize).with("min_samples_leaf", 8usize);
     let model =
         AdaBoost { n_estimators: 1200, learning_rate: 1.9, estimator, ..Default::default() }.fit(&data).unwrap();
-    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let rounds = model.fitted::<BoostedVote>().unwrap().rounds();
     let loss = exponential_loss(&model, &data, rounds.len());
     assert!((rounds.last().unwrap().bound - loss).abs() <= 1e-6 * loss, "{loss}");
     // Weights given by the user may span as much.
@@ -134,7 +134,7 @@ proptest! {
     fn every_round_matches_the_theory(problem in problem(), rate in prop_oneof![Just(1.0), 0.2..1.0f64]) {
         let data = problem.data();
         let model = AdaBoost { n_estimators: 12, learning_rate: rate, ..Default::default() }.fit(&data).unwrap();
-        let boosted = model.fitted::<Boosted>().unwrap();
+        let boosted = model.fitted::<BoostedVote>().unwrap();
         let total: f64 = problem.weights.iter().sum();
         let first: Vec<f64> = problem.weights.iter().map(|w| w / total).collect();
         let mut weights = first.clone();
@@ -144,10 +144,10 @@ proptest! {
             let said = said(boosted, t, &data);
             let wrong: Vec<bool> = said.iter().zip(&problem.classes).map(|(a, b)| a != b).collect();
             let weight_of = |weights: &[f64]| weights.iter().zip(&wrong).filter(|w| *w.1).map(|w| w.0).sum::<f64>();
-            // The stump is the exact minimiser, and its error is what the round says.
+            // The stump is the exact minimizer, and its error is what the round says.
             prop_assert!((weight_of(&weights) - round.epsilon).abs() < 1e-9);
             prop_assert!(round.epsilon <= problem.least_error(&weights) + 1e-9, "round {t}");
-            // The training error is below the product of the normalisers.
+            // The training error is below the product of the normalizers.
             bound *= round.z;
             prop_assert!((bound - round.bound).abs() < 1e-9 * bound);
             prop_assert!((exponential_loss(&model, &data, t + 1) - bound).abs() < 1e-9 * bound);
@@ -214,7 +214,7 @@ fn a_perfect_stump_ends_boosting_and_decides_alone() {
         Column::nominal("y", &[Some("a"), Some("a"), Some("b"), Some("b")]),
     ]);
     let model = AdaBoost::default().fit(&table.unwrap().dataset("y").unwrap()).unwrap();
-    let boosted = model.fitted::<Boosted>().unwrap();
+    let boosted = model.fitted::<BoostedVote>().unwrap();
     assert_eq!(
         (boosted.rounds().len(), boosted.rounds()[0].epsilon, boosted.rounds()[0].bound),
         (1, 0.0, (-1.0f64).exp())
@@ -230,7 +230,7 @@ fn a_learner_no_better_than_chance_is_not_boosted() {
         Column::nominal("y", &[Some("a"), Some("b"), Some("a"), Some("b")]),
     ]);
     let model = AdaBoost::default().fit(&table.unwrap().dataset("y").unwrap()).unwrap();
-    assert!(model.fitted::<Boosted>().unwrap().rounds().is_empty());
+    assert!(model.fitted::<BoostedVote>().unwrap().rounds().is_empty());
     assert!(model.certificate().to_string().contains("no decision-stump is better than chance"));
 }
 
@@ -238,7 +238,7 @@ fn a_learner_no_better_than_chance_is_not_boosted() {
 fn early_stopping_keeps_the_rounds_up_to_the_lowest_validation_error() {
     let learner = AdaBoost { n_estimators: 400, n_iter_no_change: Some(10), ..Default::default() };
     let model = fit(&learner, &ring(600, 3), &Context { seed: 5, ..ermine::context() }).unwrap();
-    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let rounds = model.fitted::<BoostedVote>().unwrap().rounds();
     let last = rounds.last().unwrap().validation;
     assert!(rounds.len() < 400 && rounds.iter().all(|r| r.validation >= last), "{}", rounds.len());
     assert!(rounds[..rounds.len() - 1].iter().all(|r| r.validation > last), "the first of the lowest");
@@ -259,7 +259,7 @@ fn any_learner_that_takes_weights_can_be_boosted() {
     };
     let general = general.fit(&train).unwrap();
     let special = AdaBoost::default().fit(&train).unwrap();
-    let rounds = |model: &Model| model.fitted::<Boosted>().unwrap().rounds().to_vec();
+    let rounds = |model: &Model| model.fitted::<BoostedVote>().unwrap().rounds().to_vec();
     for (a, b) in rounds(&general).iter().zip(rounds(&special)).take(5) {
         assert!((a.epsilon - b.epsilon).abs() < 1e-9 && (a.bound - b.bound).abs() < 1e-9);
     }
@@ -268,7 +268,7 @@ fn any_learner_that_takes_weights_can_be_boosted() {
     assert!(right(&forest) > right(&special) && right(&forest) > 0.93, "{} {}", right(&forest), right(&special));
     let bytes = forest.to_bytes().unwrap();
     assert_eq!(ermine::load_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
-    for algorithm in [Algorithm::Gentle, Algorithm::Logit] {
+    for algorithm in [AdaBoostAlgorithm::Gentle, AdaBoostAlgorithm::Logit] {
         let model = AdaBoost { algorithm, n_estimators: 60, ..Default::default() }.fit(&train).unwrap();
         assert!(right(&model) > 0.88, "{algorithm}: {}", right(&model));
         for round in rounds(&model) {
@@ -288,7 +288,7 @@ fn boosted_regression_beats_one_round_and_weights_follow_from_losses() {
     let error = |n_estimators: usize| {
         let estimator = Estimator::named("random-forest").with("n_estimators", 1usize).with("max_depth", 3usize);
         let model = AdaBoost { estimator, n_estimators, ..Default::default() }.fit(&data).unwrap();
-        for round in model.fitted::<Boosted>().unwrap().rounds() {
+        for round in model.fitted::<BoostedVote>().unwrap().rounds() {
             assert!((round.alpha - ((1.0 - round.epsilon) / round.epsilon).ln()).abs() < 1e-12 && round.epsilon < 0.5);
         }
         let said = model.predict_data(&data).unwrap();
@@ -305,7 +305,7 @@ fn stages_and_members_of_boosted_regression() {
     let estimator = Estimator::named("decision-tree").with("max_depth", 2usize);
     let learner = AdaBoost { estimator, n_estimators: 15, ..Default::default() };
     let model = learner.fit(&data).unwrap();
-    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let rounds = model.fitted::<BoostedVote>().unwrap().rounds();
     let mut stages = model.stages(data.features().clone()).unwrap();
     let said: Vec<Vec<f64>> =
         std::iter::from_fn(|| stages.next(&model)).map(|p| p.unwrap().values().to_vec()).collect();
@@ -324,7 +324,7 @@ fn stages_and_members_of_boosted_regression() {
     // Early stopping keeps the rounds up to the lowest error on rows kept aside.
     let stopping = AdaBoost { n_iter_no_change: Some(3), n_estimators: 200, ..learner };
     let model = fit(&stopping, &data, &Context { seed: 3, ..ermine::context() }).unwrap();
-    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let rounds = model.fitted::<BoostedVote>().unwrap().rounds();
     let last = rounds.last().unwrap().validation;
     assert!(rounds.len() < 200 && rounds[..rounds.len() - 1].iter().all(|r| r.validation > last));
     let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
@@ -344,7 +344,7 @@ fn chance_level_depends_on_the_number_of_classes() {
         for estimator in ["decision-stump", "decision-tree"] {
             let learner = AdaBoost { estimator: Estimator::named(estimator), ..Default::default() };
             let model = learner.fit(&data).unwrap();
-            assert_eq!(model.fitted::<Boosted>().unwrap().rounds().len(), 0, "{n_classes} classes, {estimator}");
+            assert_eq!(model.fitted::<BoostedVote>().unwrap().rounds().len(), 0, "{n_classes} classes, {estimator}");
         }
     }
 }
@@ -380,7 +380,7 @@ fn member_stumps_are_models_that_predict_their_vote() {
         columns.push(Column::nominal("y", &labels));
         let data = Table::new(columns).unwrap().dataset("y").unwrap();
         let model = AdaBoost { n_estimators: 6, ..Default::default() }.fit(&data).unwrap();
-        let rounds = model.fitted::<Boosted>().unwrap().rounds();
+        let rounds = model.fitted::<BoostedVote>().unwrap().rounds();
         assert_eq!(model.n_members(), rounds.len());
         let k = model.schema().classes.len();
         let mut votes = vec![0.0; 300 * k];
@@ -410,7 +410,7 @@ fn learners_without_weights_are_boosted_by_resampling() {
     let model = fit_with(3, 1);
     assert_eq!(model.to_bytes().unwrap(), fit_with(3, 4).to_bytes().unwrap());
     assert_ne!(model.to_bytes().unwrap(), fit_with(4, 1).to_bytes().unwrap(), "rows are drawn");
-    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let rounds = model.fitted::<BoostedVote>().unwrap().rounds();
     assert!(rounds.len() > 1);
     for (t, round) in rounds.iter().enumerate() {
         let loss = exponential_loss(&model, &data, t + 1);

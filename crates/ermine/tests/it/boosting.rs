@@ -7,7 +7,7 @@ use ermine_core::matrix::{Features, Target};
 use ermine_core::measure::Measure;
 use ermine_trees::boost::objective::{Objective, PointwiseObjective, WeightedTargets};
 use ermine_trees::learner::gradient_boosting::{
-    Boosted, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod,
+    BoostedTrees, BoostingLoss, EvalMetric, GrowPolicy, SamplingMethod, TreeMethod,
 };
 use ermine_trees::split::Test;
 use proptest::prelude::*;
@@ -49,8 +49,8 @@ pub fn classification(n: usize, n_classes: usize, seed: u64) -> Dataset {
         .unwrap()
 }
 
-pub fn boosted(model: &Model) -> &Boosted {
-    model.fitted::<Boosted>().unwrap()
+pub fn boosted(model: &Model) -> &BoostedTrees {
+    model.fitted::<BoostedTrees>().unwrap()
 }
 
 fn mse(model: &Model, data: &Dataset) -> f64 {
@@ -105,7 +105,14 @@ fn every_loss_gives_the_same_model_for_any_number_of_threads_and_is_saved() {
     let (values, _) = data.values().unwrap();
     let positive = Target::Values { values: values.iter().map(|y| y.exp().min(50.0) + 0.1).collect(), n_outputs: 1 };
     let positive = data.with_target(positive, Task::Regression).unwrap();
-    let losses = [Loss::AbsoluteError, Loss::Huber, Loss::Quantile, Loss::Poisson, Loss::Gamma, Loss::Tweedie];
+    let losses = [
+        BoostingLoss::AbsoluteError,
+        BoostingLoss::Huber,
+        BoostingLoss::Quantile,
+        BoostingLoss::Poisson,
+        BoostingLoss::Gamma,
+        BoostingLoss::Tweedie,
+    ];
     for loss in losses {
         let learner = GradientBoosting { loss, n_estimators: 2, quantile_alpha: vec![0.1, 0.9], ..Default::default() };
         let model =
@@ -198,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn monotone_constraints_hold_everywhere(seed in 0u64..1000, direction in prop_oneof![Just(1i64), Just(-1)], loss in prop_oneof![Just(Loss::Auto), Just(Loss::AbsoluteError)]) {
+    fn monotone_constraints_hold_everywhere(seed in 0u64..1000, direction in prop_oneof![Just(1i64), Just(-1)], loss in prop_oneof![Just(BoostingLoss::Auto), Just(BoostingLoss::AbsoluteError)]) {
         let data = regression(400, seed);
         let mut constraints = vec![0; 9];
         constraints[0] = direction;
@@ -531,7 +538,7 @@ fn custom_losses_and_initial_scores_work() {
 fn quantiles_cover_what_they_should_and_never_cross() {
     let (train, test) = regression(6000, 9).split(0.5, 1).unwrap();
     let learner = GradientBoosting {
-        loss: Loss::Quantile,
+        loss: BoostingLoss::Quantile,
         quantile_alpha: vec![0.1, 0.5, 0.9],
         n_estimators: 60,
         ..Default::default()
@@ -569,8 +576,8 @@ fn every_growth_policy_learns() {
         GradientBoosting { sampling_method: SamplingMethod::Goss, ..Default::default() },
         GradientBoosting { rate_drop: 0.1, ..Default::default() },
         GradientBoosting { subsample: 0.5, colsample_bynode: 0.5, ..Default::default() },
-        GradientBoosting { loss: Loss::AbsoluteError, ..Default::default() },
-        GradientBoosting { loss: Loss::Huber, ..Default::default() },
+        GradientBoosting { loss: BoostingLoss::AbsoluteError, ..Default::default() },
+        GradientBoosting { loss: BoostingLoss::Huber, ..Default::default() },
     ];
     for learner in learners.map(|learner| GradientBoosting { n_estimators: 100, ..learner }) {
         let error = mse(&learner.fit(&train).unwrap(), &test);
@@ -584,7 +591,7 @@ fn several_targets_are_learned_like_single_targets() {
     let (values, _) = data.values().unwrap();
     let two: Vec<f64> = values.iter().flat_map(|y| [*y, -3.0 * y]).collect();
     let both = data.with_target(Target::Values { values: two, n_outputs: 2 }, Task::Regression).unwrap();
-    for loss in [Loss::Auto, Loss::Quantile, Loss::Huber] {
+    for loss in [BoostingLoss::Auto, BoostingLoss::Quantile, BoostingLoss::Huber] {
         let learner = GradientBoosting { loss, n_estimators: 10, ..Default::default() };
         let one = learner.fit(&data).unwrap().predict_data(&data).unwrap();
         let both = learner.fit(&both).unwrap().predict_data(&both).unwrap();
@@ -605,7 +612,7 @@ fn ranking_puts_the_relevant_first() {
         .unwrap()
         .with_group(Some(groups))
         .unwrap();
-    for loss in [Loss::Auto, Loss::Pairwise] {
+    for loss in [BoostingLoss::Auto, BoostingLoss::Pairwise] {
         let model = |n| GradientBoosting { loss, n_estimators: n, ..Default::default() }.fit(&ranked).unwrap();
         let (few, many) = (model(1).certificate().value.unwrap(), model(40).certificate().value.unwrap());
         assert!(many < 0.4 * few && many < 0.12, "1 - NDCG {few} then {many}");
@@ -628,9 +635,11 @@ fn histograms_of_more_than_half_a_million_rows_do_not_overflow() {
 #[test]
 fn targets_outside_the_domain_of_a_loss_are_refused() {
     let data = regression(100, 1);
-    for loss in [Loss::Gamma, Loss::Poisson, Loss::LogLoss, Loss::Pairwise] {
+    for loss in [BoostingLoss::Gamma, BoostingLoss::Poisson, BoostingLoss::LogLoss, BoostingLoss::Pairwise] {
         assert!(GradientBoosting { loss, ..Default::default() }.fit(&data).is_err(), "{loss}");
     }
-    assert!(GradientBoosting { loss: Loss::Poisson, ..Default::default() }.fit(&classification(100, 2, 1)).is_err());
+    assert!(
+        GradientBoosting { loss: BoostingLoss::Poisson, ..Default::default() }.fit(&classification(100, 2, 1)).is_err()
+    );
     assert!(GradientBoosting { monotone_constraints: vec![1, 0].into(), ..Default::default() }.fit(&data).is_err());
 }

@@ -7,7 +7,7 @@ use ermine_core::matrix::Target;
 use ermine_core::measure::{Measure, measures};
 use ermine_core::param::{Parameters, Value};
 use ermine_trees::boost::objective::{Objective, PointwiseObjective, WeightedTargets};
-use ermine_trees::learner::gradient_boosting::{EvalMetric, Interactions, Loss, Monotone, TreeMethod};
+use ermine_trees::learner::gradient_boosting::{BoostingLoss, EvalMetric, Interactions, Monotone, TreeMethod};
 use ermine_trees::split::Test;
 
 /// The data with a rough guess of its target to start from.
@@ -109,7 +109,7 @@ fn early_stopping_supports_every_metric_of_its_task() {
         for measure in measures().filter(|measure| measure.measures(data.task())) {
             let params = GradientBoosting {
                 n_estimators: 6,
-                loss: if data.task() == Task::Regression { Loss::Gamma } else { Loss::Auto },
+                loss: if data.task() == Task::Regression { BoostingLoss::Gamma } else { BoostingLoss::Auto },
                 eval_metric: EvalMetric::Measure(measure),
                 ..Default::default()
             };
@@ -269,7 +269,7 @@ fn quantiles_are_named_by_their_levels_and_evaluated() {
     let (train, test) = regression(1500, 9).split(0.5, 1).unwrap();
     let levels = [0.9, 0.1, 0.5];
     let params = GradientBoosting {
-        loss: Loss::Quantile,
+        loss: BoostingLoss::Quantile,
         quantile_alpha: levels.to_vec(),
         n_estimators: 30,
         ..Default::default()

@@ -2,7 +2,7 @@
 
 use ermine::prelude::*;
 use ermine_core::matrix::{Features, Target};
-use ermine_trees::learner::gradient_boosting::{Boosted, GrowPolicy, TreeMethod};
+use ermine_trees::learner::gradient_boosting::{BoostedTrees, GrowPolicy, TreeMethod};
 use ermine_trees::split::Test;
 use ermine_trees::tree::Tree;
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn exact_trees_are_those_of_xgboost() {
             ..Default::default()
         };
         let model = learner.fit(&data).unwrap();
-        let fitted = model.fitted::<Boosted>().unwrap().booster();
+        let fitted = model.fitted::<BoostedTrees>().unwrap().booster();
         let trees = case["trees"].as_array().unwrap();
         assert_eq!(trees.len(), fitted.n_trees());
         for (number, theirs) in trees.iter().enumerate() {

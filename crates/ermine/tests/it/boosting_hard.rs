@@ -3,7 +3,7 @@
 use ermine::prelude::*;
 use ermine_core::learner::{Checkpoint, Context};
 use ermine_core::param::Parameters;
-use ermine_trees::learner::gradient_boosting::{Boosted, Loss, SamplingMethod};
+use ermine_trees::learner::gradient_boosting::{BoostedTrees, BoostingLoss, SamplingMethod};
 use proptest::prelude::*;
 
 /// A number in [0, 1) for each place.
@@ -29,17 +29,17 @@ proptest! {
     #[test]
     fn losses_with_a_log_link_decrease_every_round(
         seed: u64, tail in 1.0f64..12.0, learning_rate in 0.1f64..1.0, lambda in prop_oneof![Just(0.0), Just(1.0)],
-        loss in prop_oneof![Just(Loss::Poisson), Just(Loss::Gamma), Just(Loss::Tweedie)],
+        loss in prop_oneof![Just(BoostingLoss::Poisson), Just(BoostingLoss::Gamma), Just(BoostingLoss::Tweedie)],
     ) {
         let n = 300;
         let y = move |i: usize| (drawn(seed, 2 * i) * tail).exp() * drawn(seed, i).powi(4) + 1e-6;
         let data = dataset(vec![numbers("x", n, |i| y(i).ln() + drawn(seed ^ 1, i)), numbers("z", n, |i| drawn(seed ^ 2, i)), numbers("y", n, y)]);
         let params = GradientBoosting { loss, learning_rate, reg_lambda: lambda, n_estimators: 40, ..Default::default() };
         let model = params.fit(&data).unwrap();
-        let fitted = model.fitted::<Boosted>().unwrap();
+        let fitted = model.fitted::<BoostedTrees>().unwrap();
         let deviance = |mean: f64, i: usize| match loss {
-            Loss::Poisson => mean - y(i) * mean.ln(),
-            Loss::Gamma => mean.ln() + y(i) / mean,
+            BoostingLoss::Poisson => mean - y(i) * mean.ln(),
+            BoostingLoss::Gamma => mean.ln() + y(i) / mean,
             _ => 2.0 * mean.sqrt() + 2.0 * y(i) / mean.sqrt(),
         };
         let mut before = f64::INFINITY;
@@ -59,10 +59,17 @@ fn steps_are_limited_by_max_delta_step_for_every_loss() {
     let n = 400;
     let y = |i: usize| (drawn(5, i) * 6.0).exp();
     let data = dataset(vec![numbers("x", n, |i| y(i).sqrt()), numbers("y", n, y)]);
-    for loss in [Loss::SquaredError, Loss::AbsoluteError, Loss::Quantile, Loss::Poisson, Loss::Gamma, Loss::Tweedie] {
+    for loss in [
+        BoostingLoss::SquaredError,
+        BoostingLoss::AbsoluteError,
+        BoostingLoss::Quantile,
+        BoostingLoss::Poisson,
+        BoostingLoss::Gamma,
+        BoostingLoss::Tweedie,
+    ] {
         let params = GradientBoosting { loss, max_delta_step: 0.3, n_estimators: 3, ..Default::default() };
         let model = params.fit(&data).unwrap();
-        let booster = model.fitted::<Boosted>().unwrap().booster();
+        let booster = model.fitted::<BoostedTrees>().unwrap().booster();
         let values = (0..booster.n_trees()).flat_map(|number| booster.tree(number).value);
         let largest = values.fold(0.0, |most: f64, value| most.max(value.abs()));
         assert!(largest > 0.02 && largest <= 0.03 + 1e-12, "{loss}: {largest}");
@@ -82,29 +89,29 @@ fn training_continues_only_from_models_of_the_same_form() {
             &(0..n).map(|i| Some(format!("k{}", (drawn(1, i) * k as f64) as usize))).collect::<Vec<_>>(),
         )
     };
-    let of = |loss: Loss, n_estimators: usize| GradientBoosting { loss, n_estimators, ..Default::default() };
-    let first = of(Loss::Auto, 5).fit(&dataset(vec![x(), kind(0), y()])).unwrap();
-    let go_on = |from: &Model, loss: Loss, columns: Vec<Column>| {
+    let of = |loss: BoostingLoss, n_estimators: usize| GradientBoosting { loss, n_estimators, ..Default::default() };
+    let first = of(BoostingLoss::Auto, 5).fit(&dataset(vec![x(), kind(0), y()])).unwrap();
+    let go_on = |from: &Model, loss: BoostingLoss, columns: Vec<Column>| {
         of(loss, 9).fit_with(&dataset(columns), &Context { init_model: Some(from), ..ermine::context() })
     };
-    assert!(go_on(&first, Loss::Auto, vec![x(), kind(0), y()]).is_ok());
-    assert!(go_on(&first, Loss::Huber, vec![x(), kind(0), y()]).is_ok(), "scores mean the same");
+    assert!(go_on(&first, BoostingLoss::Auto, vec![x(), kind(0), y()]).is_ok());
+    assert!(go_on(&first, BoostingLoss::Huber, vec![x(), kind(0), y()]).is_ok(), "scores mean the same");
     let cases = [
-        (Loss::Auto, vec![x(), y()], "1 columns instead of 2"),
-        (Loss::Auto, vec![kind(0), x(), y()], "'kind' (nominal) instead of 'x' (numeric)"),
-        (Loss::Auto, vec![x(), kind(3), y()], "other categories in column 'kind'"),
-        (Loss::Poisson, vec![x(), kind(0), y()], "another loss"),
-        (Loss::Auto, vec![x(), kind(0), classes(3)], "classification"),
+        (BoostingLoss::Auto, vec![x(), y()], "1 columns instead of 2"),
+        (BoostingLoss::Auto, vec![kind(0), x(), y()], "'kind' (nominal) instead of 'x' (numeric)"),
+        (BoostingLoss::Auto, vec![x(), kind(3), y()], "other categories in column 'kind'"),
+        (BoostingLoss::Poisson, vec![x(), kind(0), y()], "another loss"),
+        (BoostingLoss::Auto, vec![x(), kind(0), classes(3)], "classification"),
     ];
     for (loss, columns, said) in cases {
         let error = refusal(go_on(&first, loss, columns));
         assert!(error.contains(said), "{error}");
     }
-    let of_classes = of(Loss::Auto, 5).fit(&dataset(vec![x(), kind(0), classes(3)])).unwrap();
-    let error = refusal(go_on(&of_classes, Loss::Auto, vec![x(), kind(0), classes(4)]));
+    let of_classes = of(BoostingLoss::Auto, 5).fit(&dataset(vec![x(), kind(0), classes(3)])).unwrap();
+    let error = refusal(go_on(&of_classes, BoostingLoss::Auto, vec![x(), kind(0), classes(4)]));
     assert!(error.contains("the classes"), "{error}");
     let tree = DecisionTree::default().fit(&dataset(vec![x(), kind(0), y()])).unwrap();
-    assert!(refusal(go_on(&tree, Loss::Auto, vec![x(), kind(0), y()])).contains("decision-tree"));
+    assert!(refusal(go_on(&tree, BoostingLoss::Auto, vec![x(), kind(0), y()])).contains("decision-tree"));
 }
 
 #[test]
@@ -120,7 +127,9 @@ fn training_that_cannot_be_resumed_is_refused_at_the_start() {
     let continuing = Context { init_model: Some(&first), ..ermine::context() };
     assert!(refusal(early_stopping.fit_with(&data, &continuing)).contains("n_estimators"));
     let validated = Context { validation: Some(&data), ..continuing };
-    assert!(early_stopping.fit_with(&data, &validated).unwrap().fitted::<Boosted>().unwrap().booster().n_rounds() > 5);
+    assert!(
+        early_stopping.fit_with(&data, &validated).unwrap().fitted::<BoostedTrees>().unwrap().booster().n_rounds() > 5
+    );
     let dropping = GradientBoosting { rate_drop: 0.1, ..fixed };
     assert!(refusal(dropping.fit_with(&data, &saving)).contains("rate_drop"));
 }
@@ -198,9 +207,10 @@ fn a_single_class_needs_no_rounds_and_several_quantiles_have_one_loss() {
     let n = 200;
     let class = Column::nominal("y", &vec![Some("only".to_string()); n]);
     let model = GradientBoosting::default().fit(&dataset(vec![numbers("x", n, |i| drawn(1, i)), class])).unwrap();
-    assert_eq!(model.fitted::<Boosted>().unwrap().booster().n_rounds(), 1);
+    assert_eq!(model.fitted::<BoostedTrees>().unwrap().booster().n_rounds(), 1);
     let data = dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| drawn(2, i))]);
-    let mut several = GradientBoosting { loss: Loss::Quantile, quantile_alpha: vec![0.1, 0.9], ..Default::default() };
+    let mut several =
+        GradientBoosting { loss: BoostingLoss::Quantile, quantile_alpha: vec![0.1, 0.9], ..Default::default() };
     several.set("eval_metric", &ermine_core::param::Value::Text("pinball-90".into())).unwrap();
     assert!(refusal(several.fit(&data)).contains("several quantiles"));
 }

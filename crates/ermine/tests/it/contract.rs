@@ -6,7 +6,7 @@ use ermine_core::learner::fit::can_learn;
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::Target;
 use ermine_core::model::{Proof, Status};
-use ermine_core::param::{Kind, Value};
+use ermine_core::param::{ParamKind, Value};
 
 /// A table with every kind of column, missing values, a constant column and one that is missing throughout.
 fn table(n: usize) -> Table {
@@ -253,7 +253,7 @@ fn absurd_parameters_are_refused_by_name() {
                 match learner.set(spec.name, &value) {
                     Err(e) => assert!(e.to_string().contains(spec.name), "{e}"),
                     Ok(()) => assert!(
-                        matches!(spec.kind, Kind::Float | Kind::Text | Kind::Either(_) | Kind::Optional(_) | Kind::Int)
+                        matches!(spec.kind, ParamKind::Float | ParamKind::Text | ParamKind::Either(_) | ParamKind::Optional(_) | ParamKind::Int)
                             // Words of any kind, which the data decides about: the class that a baseline says, the name of a column.
                             || [("baseline", "constant"), ("gradient-boosting", "interaction_constraints")]
                                 .contains(&(entry.info().name, spec.name)),

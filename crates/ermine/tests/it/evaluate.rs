@@ -8,7 +8,7 @@ use ermine_core::param::Value;
 use ermine_core::progress::{Control, Event, Observer};
 use ermine_eval::evaluate::curves::{Sizes, learning_curve, validation_curve};
 use ermine_eval::evaluate::journal::Journal;
-use ermine_eval::evaluate::search::{Search, SearchResult, Strategy, nested, search, with_setting};
+use ermine_eval::evaluate::search::{HyperparameterSearch, SearchResult, Strategy, nested, search, with_setting};
 use ermine_eval::evaluate::space::{Axis, Setting, Space};
 use ermine_eval::evaluate::{Measure, Splits, Validation, cross_validate};
 use ermine_eval::report::Report;
@@ -67,7 +67,8 @@ fn a_random_id_column_does_not_leak() {
         let Some(path) = learner.path() else { continue };
         let axis = along(&*learner, path.parameter());
         let (strategy, measure, space) = (Strategy::Grid { points: 3 }, Measure::Accuracy, Space::new(vec![axis]));
-        let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
+        let what =
+            HyperparameterSearch { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
         let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
         for trial in found.trials.iter().filter(|trial| trial.refused.is_none()) {
             assert!(trial.mean() < NO_LEAK, "{}: {trial:?}", learner.info().name);
@@ -125,7 +126,14 @@ fn grid_of_depths(data: &Dataset, space: &Space, journal: &mut Journal, context:
     let splits = Splits::k_fold(data, 4, 0).unwrap();
     let learner = DecisionTree::default();
     let strategy = Strategy::Grid { points: 4 };
-    let what = Search { learner: &learner, space, strategy, splits: &splits, measure: Measure::Accuracy, pool: true };
+    let what = HyperparameterSearch {
+        learner: &learner,
+        space,
+        strategy,
+        splits: &splits,
+        measure: Measure::Accuracy,
+        pool: true,
+    };
     search(&what, data, context, journal).unwrap()
 }
 
@@ -174,7 +182,7 @@ fn a_stopped_search_resumes_from_its_journal_to_the_same_result() {
     let _ = std::fs::remove_file(&path);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
     let learner = DecisionTree::default();
-    let what = |measure| Search {
+    let what = |measure| HyperparameterSearch {
         learner: &learner,
         space: &space,
         strategy: Strategy::Grid { points: 4 },
@@ -217,7 +225,7 @@ fn successive_halving_tries_many_settings_on_few_rows_and_one_on_all() {
     let splits = Splits::k_fold(&data, 3, 0).unwrap();
     let learner = DecisionTree::default();
     let space = Space::declared(&learner);
-    let what = Search {
+    let what = HyperparameterSearch {
         learner: &learner,
         space: &space,
         strategy: Strategy::Halving { trials: 9, factor: 3 },
@@ -250,8 +258,14 @@ fn random_search_is_no_worse_than_defaults_and_survives_failed_settings() {
     // Criteria for classes among those tried for numbers.
     let space = Space::declared(&learner);
     let strategy = Strategy::Random { trials: 12 };
-    let what =
-        Search { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Rmse, pool: true };
+    let what = HyperparameterSearch {
+        learner: &learner,
+        space: &space,
+        strategy,
+        splits: &splits,
+        measure: Measure::Rmse,
+        pool: true,
+    };
     let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     let best = &found.trials[found.best.unwrap()];
     assert!(found.trials[0].setting.keys().all(|name| name == "ccp_alpha"));
@@ -298,7 +312,7 @@ fn a_path_predicts_what_separate_fits_predict() {
 
 #[test]
 fn sharing_work_between_splits_changes_nothing() {
-    // Two classes in 60 columns (a kernel worth keeping) and in 2 (neighbours), folds and repeated folds (which share nothing).
+    // Two classes in 60 columns (a kernel worth keeping) and in 2 (neighbors), folds and repeated folds (which share nothing).
     let mut stream = ermine_core::rng::stream(5, &[]);
     let mut wide = |n: usize, d: usize| {
         let mut columns: Vec<Column> = (0..d)
@@ -369,8 +383,14 @@ fn nested_search_is_tested_on_rows_outside_the_search() {
     let outer = Splits::k_fold(&data, 3, 0).unwrap();
     let learner = DecisionTree::default();
     let strategy = Strategy::Grid { points: 2 };
-    let what =
-        Search { learner: &learner, space: &space, strategy, splits: &outer, measure: Measure::Accuracy, pool: true };
+    let what = HyperparameterSearch {
+        learner: &learner,
+        space: &space,
+        strategy,
+        splits: &outer,
+        measure: Measure::Accuracy,
+        pool: true,
+    };
     let inner = |train: &Dataset| Splits::k_fold(train, 3, 1);
     let (score, settings) = nested(&what, &outer, inner, &data, &ermine::context()).unwrap();
     assert_eq!((score.folds.len(), settings.len()), (3, 3));
@@ -524,7 +544,8 @@ fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
     let splits = Splits::given(&data, parts.clone()).unwrap();
     let (space, learner) = (Space::of_settings(listed.clone()), DecisionTree::default());
     let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
-    let what = Search { learner: &learner, space: &space, strategy, splits: &splits, measure, pool: true };
+    let what =
+        HyperparameterSearch { learner: &learner, space: &space, strategy, splits: &splits, measure, pool: true };
     let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     assert_eq!(found.trials.len(), 4);
     for trial in &found.trials {
@@ -579,7 +600,8 @@ fn leave_one_out_pools_scores_undefined_for_one_row() {
         let axes = [Axis::parse(&tree, "max_depth", "3").unwrap(), Axis::parse(&tree, "ccp_alpha", "0").unwrap()];
         for (space, measure) in [(&axes[..1], undefined), (&axes[..], undefined), (&axes[..], measures[0])] {
             let (space, strategy) = (Space::new(space.to_vec()), Strategy::Grid { points: 2 });
-            let what = Search { learner: &tree, space: &space, strategy, splits: &splits, measure, pool: true };
+            let what =
+                HyperparameterSearch { learner: &tree, space: &space, strategy, splits: &splits, measure, pool: true };
             let trial = &search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap().trials[0];
             let theirs = by_hand.score(measure.title()).unwrap().value;
             assert!(
@@ -619,7 +641,8 @@ fn ties_between_settings_go_to_better_probabilities_then_to_the_defaults() {
     let setting = |c: f64| Setting::from([("C".to_string(), Value::Float(c))]);
     let space = Space::of_settings([0.01, 100.0, 0.1].map(setting).to_vec());
     let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
-    let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
+    let what =
+        HyperparameterSearch { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
     let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     assert!(found.trials.iter().all(|trial| trial.mean() == 1.0 && trial.tie.is_some()), "{:?}", found.trials);
     assert_eq!(found.trials[found.best.unwrap()].setting, setting(100.0));
@@ -629,7 +652,7 @@ fn ties_between_settings_go_to_better_probabilities_then_to_the_defaults() {
     let words =
         ["gini", "entropy", "error"].map(|word| Setting::from([("criterion".to_string(), Value::Text(word.into()))]));
     let space = Space::of_settings(words.to_vec());
-    let what = Search { learner: &*stump, space: &space, ..what };
+    let what = HyperparameterSearch { learner: &*stump, space: &space, ..what };
     let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     assert_eq!(found.trials[found.best.unwrap()].setting["criterion"], own);
 }

@@ -1,6 +1,6 @@
 //! Models of and for other programs: golden files of XGBoost and LightGBM (`tools/golden_exchange.py`), and source files that are compiled and run where there is a compiler.
 
-use ermine::exchange::Format;
+use ermine::exchange::ExportFormat;
 use ermine::prelude::*;
 use ermine_core::learner::parameters::Amount;
 use proptest::prelude::*;
@@ -82,10 +82,10 @@ fn imported_models_predict_like_their_original_library() {
 
 /// Models of all kinds of trees and links.
 fn models() -> Vec<(&'static str, Model, Vec<Vec<f64>>)> {
-    let colours = ["red", "green", "blue"];
+    let colors = ["red", "green", "blue"];
     let rows: Vec<(f64, f64, &str, f64)> = (0..120)
         .map(|i: i32| {
-            let (a, b, c) = (f64::from(i % 17), f64::from(i % 5) - 2.0, colours[(i * 7 % 3) as usize]);
+            let (a, b, c) = (f64::from(i % 17), f64::from(i % 5) - 2.0, colors[(i * 7 % 3) as usize]);
             (if i % 13 == 0 { f64::NAN } else { a }, b, c, if c == "red" { a * b } else { a - b })
         })
         .collect();
@@ -159,7 +159,8 @@ fn compiles_and_agrees(name: &str, model: &Model, x: &[Vec<f64>], rust: bool) {
         std::env::temp_dir().join(format!("ermine-exchange-{}-{}", std::process::id(), name.replace([' ', ','], "-")));
     std::fs::create_dir_all(&folder).unwrap();
     let source =
-        String::from_utf8(ermine::export(model, if rust { Format::Rust } else { Format::C }).unwrap()).unwrap();
+        String::from_utf8(ermine::export(model, if rust { ExportFormat::Rust } else { ExportFormat::C }).unwrap())
+            .unwrap();
     let number = |x: &f64| match (x.is_nan(), x.is_infinite(), rust) {
         (true, _, true) => "f64::NAN".to_string(),
         (true, _, false) => "NAN".to_string(),
@@ -248,8 +249,8 @@ fn models_without_trees_refuse_export() {
     let rows: Vec<Vec<f64>> = (0..20).map(|i| vec![f64::from(i), f64::from(i * i)]).collect();
     let data = Table::from_rows(&["a", "y"], &rows).unwrap().dataset("y").unwrap();
     let model = Baseline::default().fit(&data).unwrap();
-    assert!(matches!(ermine::export(&model, Format::C).unwrap_err(), Error::Unsupported { .. }));
-    assert!(String::from_utf8(ermine::export(&model, Format::Json).unwrap()).unwrap().contains("\"sections\""));
+    assert!(matches!(ermine::export(&model, ExportFormat::C).unwrap_err(), Error::Unsupported { .. }));
+    assert!(String::from_utf8(ermine::export(&model, ExportFormat::Json).unwrap()).unwrap().contains("\"sections\""));
 }
 
 fn foreign_files() -> Vec<Vec<u8>> {
@@ -282,7 +283,7 @@ proptest! {
             let column = |f: &ermine_core::matrix::FeatureSpec| Column::numeric(f.name.clone(), vec![0.5, f64::NAN, -3.0]);
             let columns: Vec<Column> = model.schema().features.iter().map(column).collect();
             let _ = model.predict_columns(columns, None);
-            let _ = ermine::export(&model, Format::Onnx);
+            let _ = ermine::export(&model, ExportFormat::Onnx);
             let _ = ermine::load_bytes(&model.to_bytes().unwrap());
         }
     }

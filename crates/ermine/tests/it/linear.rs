@@ -618,7 +618,7 @@ fn folds_can_be_passed_in() {
     let weighted = of(&data.with_weight(Some(weight)).unwrap(), 0, Some(&folds)).unwrap();
     let alone = of(&some, 0, Some(&some_folds)).unwrap();
     assert!(weighted.len() == alone.len() && weighted.iter().zip(&alone).all(|(a, b)| (a - b).abs() <= 1e-12 * b));
-    assert!(of(&some, 0, Some(&folds)).unwrap_err().to_string().contains("folds of 60 rows"));
+    assert!(of(&some, 0, Some(&folds)).unwrap_err().to_string().contains("folds for 60 rows"));
     assert!(of(&some, 0, Some(&vec![0; some.n_rows()])).unwrap_err().to_string().contains("at least two"));
 }
 
@@ -653,7 +653,7 @@ fn a_sparse_file_of_mushrooms_is_learned() {
     }
 }
 
-/// The a9a file of LIBSVM: L2-regularised logistic regression at the optimum that LIBLINEAR documents the problem for.
+/// The a9a file of LIBSVM: L2-regularized logistic regression at the optimum that LIBLINEAR documents the problem for.
 #[test]
 fn a9a_is_learned_from_sparse_columns() {
     let Some(path) = crate::data_set("a9a.train.libsvm.gz") else { return };

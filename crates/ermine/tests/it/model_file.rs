@@ -1,8 +1,8 @@
 //! Model files from outside: damaged, cut short, hostile. Always an error in bounded time and memory, never a panic, never a wrong model.
 
-use ermine::exchange::Format;
+use ermine::exchange::ExportFormat;
 use ermine::prelude::*;
-use ermine::registry::{Entry, learners};
+use ermine::registry::{RegistryEntry, learners};
 use ermine_core::learner::fit;
 use ermine_core::matrix::Target;
 use ermine_core::model::file::FORMAT_VERSION;
@@ -36,7 +36,7 @@ fn data_for(task: Task) -> Dataset {
 }
 
 /// What the golden file of a learner is made of: two classes, if it can.
-fn task_of(entry: &Entry) -> Task {
+fn task_of(entry: &RegistryEntry) -> Task {
     let tasks = entry.info().capabilities.tasks;
     let order = [Task::Classification, Task::Multilabel, Task::Ranking, Task::Regression];
     order.into_iter().find(|task| tasks.contains(task)).unwrap()
@@ -47,7 +47,7 @@ fn files() -> &'static [Vec<u8>] {
     static FILES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     FILES.get_or_init(|| {
         let able = learners().flat_map(|entry| entry.info().capabilities.tasks.iter().map(move |&task| (entry, task)));
-        let file = |(entry, task): (&Entry, Task)| {
+        let file = |(entry, task): (&RegistryEntry, Task)| {
             let mut learner = (entry.make)();
             if learner.get("n_estimators").is_some() {
                 learner.set("n_estimators", &Value::Int(3)).unwrap();
@@ -92,7 +92,7 @@ fn files_of_another_version_are_refused() {
         "{message}"
     );
     let message = ermine::load_bytes(b"PK\x03\x04 something else").unwrap_err().to_string();
-    assert!(message.contains("doesn't start as an Ermine model file does"), "{message}");
+    assert!(message.contains("is not an Ermine model file"), "{message}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn use_all(model: &Model) {
     for member in 0..model.n_members().min(2) {
         let _ = model.member(member).map(|member| member.predict_data(&data));
     }
-    for format in [Format::Onnx, Format::C, Format::Rust, Format::Json] {
+    for format in [ExportFormat::Onnx, ExportFormat::C, ExportFormat::Rust, ExportFormat::Json] {
         let _ = ermine::export(model, format);
     }
     let _ = model.to_bytes();

@@ -107,7 +107,7 @@ fn quality_on_emotions_scene_and_yeast_is_that_of_scikit_learn() {
             let key = learner.info().name;
             for (score, theirs) in golden["quality"][name][key].as_object().unwrap() {
                 let (ours, theirs) = (evaluation.score(score).unwrap().value, theirs.as_f64().unwrap());
-                // Neighbours at the same distance vote in another order.
+                // Neighbors at the same distance vote in another order.
                 let slack = if base.starts_with("nearest") && key == "label-powerset" { 0.02 } else { 0.004 };
                 assert!((ours - theirs).abs() < slack, "{name} {key} {score}: {ours} {theirs}");
             }

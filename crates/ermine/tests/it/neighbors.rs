@@ -1,10 +1,10 @@
-//! Nearest neighbours against scikit-learn's (`tools/golden_neighbors.py`), and what the parameters do.
+//! Nearest neighbors against scikit-learn's (`tools/golden_neighbors.py`), and what the parameters do.
 
 use ermine::prelude::*;
 use ermine_core::matrix::{Features, Target};
 use ermine_core::param::{Parameters, Value};
 use ermine_neighbors::learner::nearest_neighbors::{
-    Algorithm, Keep, MetricName, NearestNeighbors, NeighborModel, TieName, WeightName,
+    Keep, MetricName, NearestNeighbors, NeighborModel, SearchAlgorithm, TieName, WeightName,
 };
 use std::sync::Arc;
 
@@ -53,7 +53,9 @@ fn neighbors_equal_scikit_learn() {
     let train = classes(&x, 4, &floats(&golden["classes"]));
     let many = numbers(&x, 4, floats(&golden["values"]), 2);
     for case in golden["cases"].as_array().unwrap() {
-        for algorithm in [Algorithm::Auto, Algorithm::KdTree, Algorithm::BallTree, Algorithm::Brute] {
+        for algorithm in
+            [SearchAlgorithm::Auto, SearchAlgorithm::KdTree, SearchAlgorithm::BallTree, SearchAlgorithm::Brute]
+        {
             let mut learner = NearestNeighbors { algorithm, ..Default::default() };
             for (name, key) in [("n_neighbors", "k"), ("p", "p")] {
                 learner.set(name, &Value::Float(case[key].as_f64().unwrap())).unwrap();
@@ -171,7 +173,7 @@ fn few_rows_and_raw_tables_work() {
 
     let table = Table::new(vec![
         Column::numeric("size", vec![1.0, 2.0, f64::NAN, 9.0]),
-        Column::nominal("colour", &[Some("red"), Some("red"), Some("blue"), None]),
+        Column::nominal("color", &[Some("red"), Some("red"), Some("blue"), None]),
         Column::nominal("y", &[Some("a"), Some("a"), Some("b"), Some("b")]),
     ])
     .unwrap();
@@ -185,7 +187,7 @@ fn few_rows_and_raw_tables_work() {
     assert!(wrong.fit(&data).unwrap_err().to_string().contains("tie_metric"));
 }
 
-/// Neighbours of every query, as (distance, row), by comparing all.
+/// Neighbors of every query, as (distance, row), by comparing all.
 fn brute(
     points: &[f64],
     queries: &[f64],
@@ -274,8 +276,8 @@ fn a_covariance_may_be_given() {
 
 #[test]
 fn categories_and_text_are_compared_directly() {
-    let colours = ["red", "green", "blue"];
-    let cell = |i: usize| Some(colours[i % 3]);
+    let colors = ["red", "green", "blue"];
+    let cell = |i: usize| Some(colors[i % 3]);
     let table = Table::new(vec![
         Column::nominal("a", &(0..60).map(&cell).collect::<Vec<_>>()),
         Column::nominal("b", &(0..60).map(|i| if i % 7 == 0 { None } else { cell(i / 3) }).collect::<Vec<_>>()),
@@ -318,7 +320,7 @@ fn categories_and_text_are_compared_directly() {
         Table::new(vec![words(&names), Column::numeric("n", vec![1.0; 6]), Column::nominal("y", &sides)]).unwrap();
     let learner = NearestNeighbors { metric: MetricName::Edit, ..Default::default() };
     assert!(learner.fit(&two.dataset("y").unwrap()).unwrap_err().to_string().contains("one column"));
-    assert!(NearestNeighbors { algorithm: Algorithm::Brute, ..learner }.fit(&data).is_err());
+    assert!(NearestNeighbors { algorithm: SearchAlgorithm::Brute, ..learner }.fit(&data).is_err());
 }
 
 #[test]
@@ -376,7 +378,7 @@ fn selected_rows_use_the_metric_they_were_selected_with() {
             let numbers: Vec<u32> = (0..few.n_rows() as u32).map(|row| few.training_row(row)).collect();
             assert!(numbers.is_sorted());
             for i in 0..150 {
-                // The neighbours among the kept rows are those among all rows, less those that were dropped: same rows, same distances.
+                // The neighbors among the kept rows are those among all rows, less those that were dropped: same rows, same distances.
                 let kept = all.rows(i).iter().zip(all.distances(i)).filter(|(row, _)| numbers.contains(row));
                 let (rows, distances): (Vec<u32>, Vec<f64>) = kept.map(|(r, d)| (*r, *d)).unzip();
                 assert_eq!(
@@ -415,10 +417,10 @@ fn selected_rows_keep_their_row_numbers() {
 /// A category that no training row had differs from all of them, and from a missing value.
 #[test]
 fn unseen_categories_differ_from_all_others() {
-    let table = |colours: &[Option<&str>]| {
-        let n = colours.len();
+    let table = |colors: &[Option<&str>]| {
+        let n = colors.len();
         Table::new(vec![
-            Column::nominal("colour", colours),
+            Column::nominal("color", colors),
             Column::boolean("on", &vec![Some(true); n]),
             Column::numeric("y", (0..n).map(|i| i as f64 + 0.25).collect::<Vec<f64>>()),
         ])
@@ -429,8 +431,8 @@ fn unseen_categories_differ_from_all_others() {
         [(MetricName::Hamming, [0.5; 3]), (MetricName::Mixed, [0.5, 0.5, 0.0]), (MetricName::MixedFar, [0.5; 3])]
     {
         let mut model = NearestNeighbors { metric, n_neighbors: 1, ..Default::default() }.fit(&data).unwrap();
-        let distances = |model: &Model, colour: Option<&str>| {
-            let asked = model.schema().features_of(&table(&[colour])).unwrap();
+        let distances = |model: &Model, color: Option<&str>| {
+            let asked = model.schema().features_of(&table(&[color])).unwrap();
             let found = NeighborModel::of(model).unwrap().kneighbors(&asked, 99).unwrap();
             let mut pairs: Vec<_> = found.rows(0).iter().copied().zip(found.distances(0).iter().copied()).collect();
             pairs.sort_by_key(|p| p.0);
@@ -441,7 +443,7 @@ fn unseen_categories_differ_from_all_others() {
         assert_eq!(distances(&model, Some("blue"))[..2], [0.5, 0.0], "{metric}");
         // A table of its own, whose categories have other codes; and truth values that come as numbers.
         let asked =
-            Table::new(vec![Column::nominal("colour", &[Some("blue")]), Column::numeric("on", vec![1.0])]).unwrap();
+            Table::new(vec![Column::nominal("color", &[Some("blue")]), Column::numeric("on", vec![1.0])]).unwrap();
         assert_eq!(model.predict(&asked).unwrap().values(), [1.25]);
         // Once added, it is a category like the others.
         NeighborModel::add(&mut model, &table(&[Some("zzz"), Some("blue")]).dataset("y").unwrap()).unwrap();
@@ -507,7 +509,7 @@ fn approximate_search_is_stated() {
     let (x, queries) = (draw(2000 * 5), draw(50 * 5));
     let y: Vec<f64> = x.chunks(5).map(|r| r[0]).collect();
     let (train, asked) = (numbers(&x, 5, y, 1), numbers(&queries, 5, vec![0.0; 50], 1));
-    let learner = NearestNeighbors { algorithm: Algorithm::Hnsw, ..Default::default() };
+    let learner = NearestNeighbors { algorithm: SearchAlgorithm::Hnsw, ..Default::default() };
     let model = learner.fit(&train).unwrap();
     let said = model.certificate().to_string();
     assert!(said.contains("approximate: it found 9") || said.contains("approximate: it found 100"), "{said}");
@@ -521,7 +523,7 @@ fn approximate_search_is_stated() {
     let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(read.predict_data(&asked).unwrap(), model.predict_data(&asked).unwrap());
     let exact = NearestNeighbors::default().fit(&train).unwrap();
-    assert!(exact.certificate().to_string().contains("the search for neighbors is exact"));
+    assert!(exact.certificate().to_string().contains("the neighbor search is exact"));
     let (a, b) = (model.predict_data(&asked).unwrap(), exact.predict_data(&asked).unwrap());
     let same = a.values().iter().zip(b.values()).filter(|(a, b)| a == b).count();
     assert!(same >= 45, "{same} of 50");
@@ -542,7 +544,7 @@ fn values_too_large_for_a_distance_are_refused() {
     }
 }
 
-/// Sparse columns give the predictions, neighbours and files of dense ones.
+/// Sparse columns give the predictions, neighbors and files of dense ones.
 #[test]
 fn sparse_columns_give_what_dense_ones_give() {
     let dense: Vec<f64> =
@@ -575,7 +577,7 @@ fn sparse_columns_give_what_dense_ones_give() {
     for wrong in [
         NearestNeighbors { metric: MetricName::Mahalanobis, ..Default::default() },
         NearestNeighbors { metric: MetricName::Hamming, ..Default::default() },
-        NearestNeighbors { algorithm: Algorithm::KdTree, ..Default::default() },
+        NearestNeighbors { algorithm: SearchAlgorithm::KdTree, ..Default::default() },
         NearestNeighbors { keep: Keep::Condensed, ..Default::default() },
     ] {
         assert!(wrong.fit(&thin).unwrap_err().to_string().contains("sparse"));

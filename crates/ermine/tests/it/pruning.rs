@@ -63,7 +63,7 @@ fn early_stopping_of_adaboost_uses_the_validation_set_that_is_given() {
     let (train, other) = (noisy_ring(300, 3), noisy_ring(300, 4));
     let learner = AdaBoost { n_estimators: 200, n_iter_no_change: Some(5), ..Default::default() };
     let model = fit(&learner, &train, &Context { validation: Some(&other), ..ermine::context() }).unwrap();
-    let rounds = model.fitted::<ermine::reduction::adaboost::Boosted>().unwrap().rounds();
+    let rounds = model.fitted::<ermine::reduction::adaboost::BoostedVote>().unwrap().rounds();
     let said = model.predict_data(&other).unwrap();
     let codes = other.classes().unwrap().0;
     let wrong = (0..300).filter(|&row| said.class(row) != codes[row] as usize).count();

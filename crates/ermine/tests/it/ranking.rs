@@ -180,7 +180,7 @@ fn what_cannot_be_ranked_is_rejected() {
     assert!(message(&RankSvm::default(), &flat).contains("nothing to learn"));
     let two = ermine_core::matrix::Target::Values { values: vec![1.0; 2 * data.n_rows()], n_outputs: 2 };
     let two = data.with_target(two, Task::Ranking).unwrap();
-    assert!(message(&RankSvm::default(), &two).contains("one grade"));
+    assert!(message(&RankSvm::default(), &two).contains("one relevance grade"));
     let ridge = PairwiseRanking { estimator: Estimator::named("ridge"), ..Default::default() };
     assert!(message(&ridge, &data).contains("not a classifier"));
     let drawn = OmegaRanking {
@@ -190,7 +190,7 @@ fn what_cannot_be_ranked_is_rejected() {
     };
     assert!(message(&drawn, &data).contains("needs a classifier with probabilities"));
     let squares = Omega::Table { costs: vec![0.0, 1.0, 4.0, 1.0, 0.0, 1.0, 4.0, 1.0, 0.0], n: 3 };
-    assert!(message(&OmegaRanking { omega: squares, ..Default::default() }, &data).contains("the way round"));
+    assert!(message(&OmegaRanking { omega: squares, ..Default::default() }, &data).contains("the triangle inequality"));
     let model = OmegaRanking { features: PairFeatures::Greater, ..Default::default() }.fit(&data).unwrap();
     let bare = Table::from_rows(&["a", "b", "c", "d"], &[vec![0.0; 4]]).unwrap();
     assert!(model.predict(&bare).unwrap_err().to_string().contains("no column named 'qid'"));

@@ -2,8 +2,8 @@
 
 use ermine::baseline::Baseline;
 use ermine::prelude::*;
-use ermine::registry::{self, Entry, Registry};
-use ermine_core::learner::{Info, Trained, fit};
+use ermine::registry::{self, Registry, RegistryEntry};
+use ermine_core::learner::{LearnerInfo, Trained, fit};
 use ermine_core::matrix::{Features, Target};
 use ermine_core::param::Value;
 use ermine_core::table::Values;
@@ -31,8 +31,9 @@ static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static MOST_AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
 impl Learner for Probe {
-    fn info(&self) -> &'static Info {
-        static INFO: LazyLock<Info> = LazyLock::new(|| Info { name: "probe", ..Baseline::default().info().clone() });
+    fn info(&self) -> &'static LearnerInfo {
+        static INFO: LazyLock<LearnerInfo> =
+            LazyLock::new(|| LearnerInfo { name: "probe", ..Baseline::default().info().clone() });
         &INFO
     }
 
@@ -58,7 +59,7 @@ impl Learner for Probe {
 /// The registry with the probe in it.
 static WITH_PROBE: Registry = Registry::extending(
     &registry::REGISTRY,
-    &[&[Entry { make: || Box::new(Probe::default()), load: ermine::baseline::FittedBaseline::load }]],
+    &[&[RegistryEntry { make: || Box::new(Probe::default()), load: ermine::baseline::FittedBaseline::load }]],
 );
 
 /// Three columns, and classes or labels.

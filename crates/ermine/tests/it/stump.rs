@@ -175,12 +175,12 @@ fn thresholds_lie_halfway_between_neighboring_values() {
 
 #[test]
 fn a_category_predicts_its_majority_and_an_unseen_one_the_overall_majority() {
-    let colours = [Some("red"), Some("red"), Some("blue"), Some("blue"), Some("blue"), None];
+    let colors = [Some("red"), Some("red"), Some("blue"), Some("blue"), Some("blue"), None];
     let classes = [Some("a"), Some("a"), Some("b"), Some("b"), Some("a"), Some("b")];
-    let table = Table::new(vec![Column::nominal("colour", &colours), Column::nominal("y", &classes)]).unwrap();
+    let table = Table::new(vec![Column::nominal("color", &colors), Column::nominal("y", &classes)]).unwrap();
     let model = DecisionStump::default().fit(&table.dataset("y").unwrap()).unwrap();
     let new = [Some("red"), Some("blue"), None, Some("green")];
-    let prediction = model.predict(&Table::new(vec![Column::nominal("colour", &new)]).unwrap()).unwrap();
+    let prediction = model.predict(&Table::new(vec![Column::nominal("color", &new)]).unwrap()).unwrap();
     let labels: Vec<&str> = (0..4).map(|row| prediction.label(row).unwrap()).collect();
     // A category that training didn't have is missing, and training has a missing row of class b.
     assert_eq!(labels, ["a", "b", "b", "b"]);

@@ -1,4 +1,4 @@
-//! Every measure by its name against scikit-learn's and SciPy's (`tools/golden_measures.py`), and what intervals must hold.
+//! Every metric against scikit-learn's and SciPy's (`tools/golden_measures.py`), and properties of intervals.
 
 use super::super::measures;
 use super::*;
@@ -16,7 +16,7 @@ fn floats(value: &Json) -> Vec<f64> {
     }
 }
 
-/// A data set with this truth, and the predictions for its rows.
+/// A data set with these targets, and predictions for its rows.
 fn case(case: &Json) -> (Dataset, Prediction) {
     let task = Task::ALL.into_iter().find(|task| task.word() == case["task"]).unwrap();
     let (truth, width) = (floats(&case["truth"]), case["width"].as_u64().unwrap() as usize);
@@ -54,7 +54,7 @@ fn close(what: &str, ours: f64, theirs: f64) {
 }
 
 #[test]
-fn every_measure_by_its_name_is_that_of_scikit_learn_and_has_an_interval() {
+fn every_metric_equals_that_of_scikit_learn_and_has_an_interval() {
     let mut seen = BTreeSet::new();
     for one in golden() {
         let (data, prediction) = case(&one);
@@ -65,7 +65,7 @@ fn every_measure_by_its_name_is_that_of_scikit_learn_and_has_an_interval() {
             if value.is_null() {
                 assert!(
                     outcome.values(&[measure])[0].is_nan() && outcome.scores(&[measure]).is_empty(),
-                    "{word} is told"
+                    "{word} is defined"
                 );
                 continue;
             }
@@ -86,11 +86,11 @@ fn every_measure_by_its_name_is_that_of_scikit_learn_and_has_an_interval() {
     }
     let all = measures().flat_map(|m| Task::ALL.into_iter().filter(move |t| m.measures(*t)).map(move |t| (m, t)));
     let missing: Vec<_> = all.map(|(m, t)| (m.word(), t.word())).filter(|pair| !seen.contains(pair)).collect();
-    assert_eq!(missing, [], "measures that are compared with nobody's");
+    assert_eq!(missing, [], "metrics that are not compared with a reference");
 }
 
 #[test]
-fn precision_recall_and_f1_of_each_class_and_label_are_those_of_scikit_learn() {
+fn class_scores_equal_those_of_scikit_learn() {
     let mut n = 0;
     for one in golden().iter().filter(|one| one.get("classes").is_some()) {
         let (data, prediction) = case(one);
@@ -109,13 +109,13 @@ fn precision_recall_and_f1_of_each_class_and_label_are_those_of_scikit_learn() {
 }
 
 #[test]
-fn nothing_is_known_of_a_class_that_is_never_predicted() {
+fn a_class_that_is_never_predicted_has_the_widest_interval() {
     let one = serde_json::json!({
         "task": "classification", "width": 2, "truth": [0, 0, 1], "predicted": [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]], "weight": null,
     });
     let (data, prediction) = case(&one);
     let scores = Outcome::new(&prediction, &data).unwrap().class_scores(prediction.classes());
     assert_eq!((scores[1].precision.low, scores[1].precision.value, scores[1].precision.high), (0.0, 0.0, 1.0));
-    // One row that is not found: Wilson's interval of 0 of 1.
+    // Wilson's interval of 0 of 1.
     assert!(scores[1].recall.value == 0.0 && (scores[1].recall.high - 0.7935).abs() < 1e-4, "{:?}", scores[1]);
 }

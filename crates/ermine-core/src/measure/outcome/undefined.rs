@@ -1,6 +1,6 @@
-//! Why a metric is undefined on some rows, and which ones are defined.
+//! Reasons why a metric is undefined, and which metrics are defined.
 
-use super::{Kind, Outcome};
+use super::{Outcome, OutcomeKind};
 use crate::error::{Error, Result};
 use crate::measure::{Measure, measures};
 use Measure::*;
@@ -8,25 +8,25 @@ use Measure::*;
 impl Outcome<'_> {
     /// Why a metric is undefined.
     pub fn why_undefined(&self, measure: Measure) -> String {
-        let said = match (&self.kind, measure) {
-            (Kind::Classes(c), LogLoss | Brier | CalibrationError) if !c.has_probabilities() => {
-                "the model gives no probabilities"
+        let reason = match (&self.kind, measure) {
+            (OutcomeKind::Classes(c), LogLoss | Brier | CalibrationError) if !c.has_probabilities() => {
+                "the model does not predict probabilities"
             }
-            (Kind::Classes(_), RocAuc | AveragePrecision) => "all rows are of one class",
-            (Kind::Classes(_), Kappa) => "all rows are of one class and predicted as it",
-            (Kind::Values { .. }, Rmsle) => "predictions and the target must be above -1",
-            (Kind::Values { .. }, R2) => "one row has no variance",
-            (Kind::Values { n_outputs: 1, .. }, PoissonDeviance | TweedieDeviance) => {
+            (OutcomeKind::Classes(_), RocAuc | AveragePrecision) => "all rows belong to one class",
+            (OutcomeKind::Classes(_), Kappa) => "all rows belong to one class and are predicted as that class",
+            (OutcomeKind::Values { .. }, Rmsle) => "predictions and the target must be above -1",
+            (OutcomeKind::Values { .. }, R2) => "a single row has no variance",
+            (OutcomeKind::Values { n_outputs: 1, .. }, PoissonDeviance | TweedieDeviance) => {
                 "predictions must be above 0, and the target at least 0"
             }
-            (Kind::Values { n_outputs: 1, .. }, GammaDeviance) => "predictions and the target must be above 0",
-            (Kind::Values { .. }, PoissonDeviance | GammaDeviance | TweedieDeviance) => {
-                "it is defined for one target, not for several"
+            (OutcomeKind::Values { n_outputs: 1, .. }, GammaDeviance) => "predictions and the target must be above 0",
+            (OutcomeKind::Values { .. }, PoissonDeviance | GammaDeviance | TweedieDeviance) => {
+                "it is only defined for a single target"
             }
-            (Kind::Queries(_), RocAuc) => "no query has both relevant and irrelevant rows",
+            (OutcomeKind::Queries(_), RocAuc) => "no query has both relevant and irrelevant rows",
             _ => "it is not defined for these rows",
         };
-        said.into()
+        reason.into()
     }
 
     /// An error unless all of these metrics are defined.

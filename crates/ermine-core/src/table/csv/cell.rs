@@ -1,31 +1,30 @@
 //! One cell of a CSV record.
 //!
-//! Cells stand between delimiters and line ends. Blanks (spaces, tabs, carriage returns; but never the delimiter) at the ends of
-//! a cell are cut. A cell whose first byte after blanks is a quote goes on to the closing quote; inside, delimiters, line
-//! ends and blanks are kept as they are and two quotes stand for one. After it only blanks may follow.
+//! Cells are separated by delimiters and line ends. Blanks (spaces, tabs, carriage returns, except the delimiter) at the ends of a cell are trimmed. A cell whose first non-blank byte is a
+//! quote extends to the closing quote; inside, delimiters, line ends and blanks are kept, and two quotes stand for one. Only blanks may follow the closing quote.
 
 use crate::table::block::is_blank;
 use memchr::{memchr, memchr2};
 
-/// What a cell holds, and where the delimiter or line end after it stands.
+/// The content of a cell, and its end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cell<'t> {
-    /// Its bytes: blanks at the ends cut if it is not quoted, as they are if it is.
+    /// Its bytes; blanks at the ends are trimmed unless it is quoted.
     pub text: &'t [u8],
-    /// The place of the byte that ends it.
+    /// The position of the byte that ends it.
     pub end: usize,
 }
 
-/// A cell that doesn't follow the rules.
+/// A malformed cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellFault {
-    /// A quote that opens here is not closed.
+    /// A quote that is not closed.
     Unclosed(usize),
     /// Something other than a blank follows a closing quote.
     AfterQuote(usize),
 }
 
-/// The cell that starts at `at`, in a text that ends with a line end. A cell with doubled quotes is spelled out in `scratch`.
+/// The cell that starts at `at`, in a text that ends with a line end. Doubled quotes are resolved in `scratch`.
 pub fn cell_at<'t>(text: &'t [u8], at: usize, delimiter: u8, scratch: &'t mut Vec<u8>) -> Result<Cell<'t>, CellFault> {
     let start = skip_blanks(text, at, delimiter);
     if text[start] == b'"' {
@@ -35,7 +34,7 @@ pub fn cell_at<'t>(text: &'t [u8], at: usize, delimiter: u8, scratch: &'t mut Ve
     Ok(Cell { text: trim_end(&text[start..end], delimiter), end })
 }
 
-/// The first delimiter or line end from `at` on.
+/// The first delimiter or line end at or after `at`.
 #[inline]
 pub fn cell_end(text: &[u8], at: usize, delimiter: u8) -> usize {
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -55,7 +54,7 @@ pub fn cell_end(text: &[u8], at: usize, delimiter: u8) -> usize {
     memchr2(delimiter, b'\n', &text[at..]).map_or(text.len() - 1, |n| at + n)
 }
 
-/// The first byte from `at` on that is no blank.
+/// The first non-blank byte at or after `at`.
 #[inline]
 pub fn skip_blanks(text: &[u8], mut at: usize, delimiter: u8) -> usize {
     while is_blank(text[at], delimiter) {
@@ -64,7 +63,7 @@ pub fn skip_blanks(text: &[u8], mut at: usize, delimiter: u8) -> usize {
     at
 }
 
-/// Without the blanks at its end.
+/// Trims blanks at the end.
 #[inline]
 pub fn trim_end(cell: &[u8], delimiter: u8) -> &[u8] {
     let blanks = cell.iter().rev().take_while(|&&byte| is_blank(byte, delimiter)).count();
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_are_cut_outside_quotes_and_kept_inside() {
+    fn blanks_are_trimmed_outside_quotes_and_kept_inside() {
         assert_eq!(cell(" \ta b \r\n"), Ok(("a b".into(), 7)));
         assert_eq!(cell(" \" a,\n\"\"b\"\" \" ,x\n"), Ok((" a,\n\"b\" ".into(), 14)));
         assert_eq!(cell("\"\"\n"), Ok((String::new(), 2)));

@@ -1,58 +1,56 @@
-//! How a CSV file is written, found out from its first bytes: the delimiter, the names of the columns, where the data
-//! start, and which columns can't be numbers.
+//! The format of a CSV file, detected from its first bytes: the delimiter, the column names, the start of the data, and which columns are not numeric.
 //!
-//! Of `,`, `;` and tab the delimiter is the one that cuts the most of the first rows into as many cells as the first row
-//! (more than one); of several such, the one that gives more cells.
+//! Of `,`, `;` and tab, the delimiter is the one that splits most of the first rows into as many cells as the first row (more than one); of several such, the one with more cells.
 
 use super::cell::{CellFault, cell_at};
 use super::parse::{CellRule, ColumnPart, ParsePlan, cell_fault, count_cells, parse, row_start};
 use crate::error::{Error, Result};
-use crate::table::block::{Block, Scan};
+use crate::table::block::{Block, RecordScanner};
 use crate::table::infer::MissingMarkers;
 use crate::table::read::{ReadOptions, fault};
-use crate::table::source::Source;
+use crate::table::source::ByteSource;
 use std::collections::HashMap;
 
 const SAMPLE_BYTES: usize = 1 << 18;
 const SAMPLE_ROWS: usize = 100;
 const MAX_HEADER: usize = 1 << 26;
-/// The most columns that a file may have.
+/// Maximum number of columns.
 pub const MAX_COLUMNS: usize = 1 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How a file is written.
+/// The format of a CSV file.
 #[derive(Debug)]
 pub struct Dialect {
-    /// The byte between cells.
+    /// The delimiter.
     pub delimiter: u8,
     /// The names of the columns.
     pub names: Vec<String>,
-    /// How many bytes stand before the first row of data.
+    /// Number of bytes before the first data row.
     pub data_start: usize,
-    /// For each column, whether the first rows hold a word that is no number.
+    /// For each column, whether the first rows contain a non-numeric cell.
     pub has_words: Vec<bool>,
-    /// About how many bytes a row takes.
+    /// Approximate number of bytes per row.
     pub row_bytes: usize,
 }
 
-/// The first bytes of a file, from a place where a record starts, and whether they are all there is.
-struct Sample {
+/// The first bytes of a file, starting at a record, and whether they are the whole file.
+struct FileSample {
     text: Vec<u8>,
     whole: bool,
 }
 
-impl Sample {
-    fn take(source: &Source, n: usize) -> Result<Self> {
+impl FileSample {
+    fn take(source: &ByteSource, n: usize) -> Result<Self> {
         let mut text = Vec::new();
         source.open()?.append(&mut text, n)?;
         let whole = text.len() < n;
-        Ok(Sample { text, whole })
+        Ok(FileSample { text, whole })
     }
 
-    /// The whole records in it after the first `skip` bytes, if cells are cut at this delimiter.
+    /// The complete records after the first `skip` bytes, given a delimiter.
     fn records(&self, skip: usize, delimiter: u8) -> Vec<u8> {
         let mut records = self.text[skip..].to_vec();
-        let end = Scan::new(Some(delimiter)).advance(&records);
+        let end = RecordScanner::new(Some(delimiter)).advance(&records);
         if !self.whole {
             records.truncate(end);
         } else if records.last().is_some_and(|&byte| byte != b'\n') {
@@ -62,11 +60,11 @@ impl Sample {
     }
 }
 
-/// Finds out how a file is written.
-pub fn sniff(source: &Source, options: &ReadOptions, missing: &MissingMarkers) -> Result<Dialect> {
+/// Detects the format of a file.
+pub fn sniff(source: &ByteSource, options: &ReadOptions, missing: &MissingMarkers) -> Result<Dialect> {
     let mut n = SAMPLE_BYTES;
     loop {
-        let sample = Sample::take(source, n)?;
+        let sample = FileSample::take(source, n)?;
         check_encoding(&sample)?;
         let skip = if sample.text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let delimiter = match options.delimiter {
@@ -94,11 +92,11 @@ fn checked(delimiter: u8) -> Result<u8> {
     }
     let found = char::from(delimiter).escape_default();
     Err(Error::data(format!(
-        "'{found}' can't be a delimiter: expected a tab, a blank or a punctuation mark other than \" + - ."
+        "'{found}' can't be a delimiter: use a tab, a space or a punctuation mark other than \" + - ."
     )))
 }
 
-fn check_encoding(sample: &Sample) -> Result<()> {
+fn check_encoding(sample: &FileSample) -> Result<()> {
     if sample.text.starts_with(b"\xff\xfe") || sample.text.starts_with(b"\xfe\xff") {
         return Err(fault(None, None, "the file is in UTF-16, expected UTF-8"));
     }
@@ -108,7 +106,7 @@ fn check_encoding(sample: &Sample) -> Result<()> {
     Ok(())
 }
 
-fn find_delimiter(sample: &Sample, skip: usize) -> u8 {
+fn find_delimiter(sample: &FileSample, skip: usize) -> u8 {
     let mut best = ((0, 0), b',');
     for delimiter in [b',', b';', b'\t'] {
         let records = sample.records(skip, delimiter);
@@ -120,7 +118,7 @@ fn find_delimiter(sample: &Sample, skip: usize) -> u8 {
     best.1
 }
 
-/// How many of the first rows have as many cells as the first one, and how many cells that is; zero if it is one.
+/// The number of first rows with as many cells as the first one, and the number of cells; zero if there is only one.
 fn agreement(records: &[u8], delimiter: u8) -> (usize, usize) {
     let (mut at, mut first, mut agree) = (0, 0, 0);
     for _ in 0..SAMPLE_ROWS {
@@ -150,7 +148,7 @@ fn describe(
     let rows = Block { text: block.text[data..].to_vec(), line: block.line_at(data) };
     let rules = vec![CellRule::Number; names.len()];
     let plan = ParsePlan { delimiter, names: &names, rules, missing, row_bytes: end + 1 - start };
-    // A fault in the first rows is for the reading proper to report, with all that comes before it.
+    // Errors in the first rows are reported when the file is read.
     let (has_words, row_bytes) = match parse(&plan, &rows) {
         Ok(parsed) => {
             let has_words = parsed.parts.iter().map(|part| matches!(part, ColumnPart::NotNumbers)).collect();
@@ -161,7 +159,7 @@ fn describe(
     Ok(Dialect { delimiter, data_start: skip + data, has_words, row_bytes: row_bytes.max(1), names })
 }
 
-/// The cells of the row that starts at `start`, and where its line end stands.
+/// The cells of the row that starts at `start`, and the position of its line end.
 fn first_row(block: &Block, start: usize, delimiter: u8) -> Result<(Vec<String>, usize)> {
     let (mut cells, mut at, mut scratch) = (Vec::new(), start, Vec::new());
     let wrong = |what: CellFault| cell_fault(block, what);
@@ -173,7 +171,7 @@ fn first_row(block: &Block, start: usize, delimiter: u8) -> Result<(Vec<String>,
         })?;
         cells.push(text.to_string());
         if cells.len() > MAX_COLUMNS {
-            let message = format!("more than the {MAX_COLUMNS} cells that a row may have");
+            let message = format!("the row has more than {MAX_COLUMNS} cells, the maximum");
             return Err(fault(Some(block.line_at(start)), None, message));
         }
         if block.text[cell.end] == b'\n' {
@@ -183,7 +181,7 @@ fn first_row(block: &Block, start: usize, delimiter: u8) -> Result<(Vec<String>,
     }
 }
 
-/// Names have to be distinct. A column without one is called after its place: the third is `c2`.
+/// Checks that names are distinct. A column without a name is named by its index: the third is `c2`.
 fn checked_names(mut names: Vec<String>, line: u64) -> Result<Vec<String>> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (j, name) in names.iter_mut().enumerate() {

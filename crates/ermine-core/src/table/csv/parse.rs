@@ -1,9 +1,8 @@
-//! A block of CSV records becomes a piece of each column.
+//! Parses a block of CSV records into parts of columns.
 //!
-//! One walk over the bytes, cell after cell. In a column of numbers the number parser itself finds the end of the cell,
-//! so an ordinary number is touched once; all else (blanks, quotes, missing words) takes the general way through
-//! [`cell_at`]. In a column of words a cell costs one search for its end and one look into the dictionary of the block;
-//! whether a word is missing, valid UTF-8 and a known level is asked only when it is new to the block.
+//! One pass over the bytes, cell by cell. In a numeric column the number parser itself finds the end of the cell; blanks, quotes and missing-value markers take the general path through
+//! [`cell_at`]. In a text column a cell costs one search for its end and one lookup in the block's dictionary; only strings that are new to the block are checked for missing values, UTF-8
+//! and valid levels.
 
 use super::cell::{Cell, CellFault, cell_at, cell_end, skip_blanks, trim_end};
 use crate::error::{Error, Result};
@@ -14,50 +13,50 @@ use crate::table::number::{leading_number, number};
 use crate::table::read::{ColumnType, fault};
 use crate::table::{Levels, MISSING};
 
-/// What to do with the cells of a column.
+/// How the cells of a column are parsed.
 #[derive(Debug, Clone, Copy)]
 pub enum CellRule<'a> {
-    /// Pass over them.
+    /// Skipped.
     Skip,
-    /// Read numbers. Any other text ends the attempt.
+    /// As numbers. Any other text ends the attempt.
     Number,
-    /// Read words, which have to fit the declared type, if there is one.
+    /// As text, which must match the declared type, if any.
     Word { wanted: Option<&'a ColumnType>, levels: Option<&'a Levels> },
 }
 
-/// How the blocks of a file are to be parsed.
+/// How the blocks of a file are parsed.
 pub struct ParsePlan<'a> {
-    /// The byte between cells.
+    /// The delimiter.
     pub delimiter: u8,
     /// The names of the columns.
     pub names: &'a [String],
-    /// One rule for each column.
+    /// One rule per column.
     pub rules: Vec<CellRule<'a>>,
-    /// What counts as missing.
+    /// Missing-value markers.
     pub missing: &'a MissingMarkers,
-    /// About how many bytes a row takes.
+    /// Approximate number of bytes per row.
     pub row_bytes: usize,
 }
 
-/// What a block adds to a column.
+/// The rows of a block in one column.
 pub enum ColumnPart {
-    /// Nothing: the column is passed over.
+    /// The column is skipped.
     Skipped,
-    /// Nothing, because a cell is no number.
+    /// A cell is not a number.
     NotNumbers,
     /// Numbers; NaN is missing.
     Numbers(Vec<f64>),
-    /// CodedStrings, and the code of each word of the dictionary: its number, or [`MISSING`].
+    /// Strings, and the code of each dictionary entry: its number, or [`MISSING`].
     CodedStrings(CodedStrings, Vec<u32>),
 }
 
-/// The parts of all columns, and how many rows they have.
+/// The parts of all columns, and their number of rows.
 pub struct Parsed {
     pub n_rows: usize,
     pub parts: Vec<ColumnPart>,
 }
 
-/// Parses a block. The first fault in it is an error.
+/// Parses a block. Returns the first error.
 pub fn parse(plan: &ParsePlan, block: &Block) -> Result<Parsed> {
     let rows = block.text.len() / plan.row_bytes.max(1) * 9 / 8 + 8;
     let part = |rule: &CellRule| match rule {
@@ -78,7 +77,7 @@ pub fn parse(plan: &ParsePlan, block: &Block) -> Result<Parsed> {
     Ok(Parsed { n_rows, parts })
 }
 
-/// The start of the first row at or after `at` that is not blank; `None` at the end of the text.
+/// The start of the first non-blank row at or after `at`; `None` at the end of the text.
 pub fn row_start(text: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
     while at < text.len() {
         let first = skip_blanks(text, at, delimiter);
@@ -108,7 +107,7 @@ impl<'a> Cursor<'a> {
         Some(self.at)
     }
 
-    /// Reads one row: a cell for each part, delimiters between them, a line end after the last.
+    /// Parses one row.
     fn row(&mut self, parts: &mut [ColumnPart], start: usize) -> Result<()> {
         let last = parts.len() - 1;
         for (column, part) in parts.iter_mut().enumerate() {
@@ -129,7 +128,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A number, or an empty cell, that ends at a delimiter or line end; `None` leaves the place unchanged.
+    /// Parses a number or empty cell that ends at a delimiter or line end; `None` leaves the position unchanged.
     #[inline]
     fn number_cell(&mut self) -> Option<f64> {
         let (delimiter, missing) = (self.plan.delimiter, self.plan.missing);
@@ -149,7 +148,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// A cell of a column of numbers in general: missing, a number in quotes or between blanks, or no number.
+    /// Parses any other cell of a numeric column: missing, a number in quotes or between blanks, or not a number.
     #[cold]
     fn not_a_short_number(&mut self, part: &mut ColumnPart) -> Result<()> {
         let start = self.at;
@@ -207,7 +206,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The code of a word that is new to a block: its number, or that it is missing; or why it may not stand there.
+/// The code of a string that is new to a block: its number, or missing; or an error.
 #[cold]
 fn code_of(plan: &ParsePlan, column: usize, word: &[u8], number: u32) -> Result<u32, String> {
     if plan.missing.contains(word.trim_ascii()) {
@@ -227,7 +226,7 @@ fn code_of(plan: &ParsePlan, column: usize, word: &[u8], number: u32) -> Result<
     }
 }
 
-/// How many cells the row has that starts at `start`, and where its line end stands.
+/// The number of cells of the row that starts at `start`, and the position of its line end.
 pub fn count_cells(text: &[u8], start: usize, delimiter: u8) -> Result<(usize, usize), CellFault> {
     let (mut n, mut at, mut scratch) = (0, start, Vec::new());
     loop {
@@ -240,11 +239,11 @@ pub fn count_cells(text: &[u8], start: usize, delimiter: u8) -> Result<(usize, u
     }
 }
 
-/// The error that a malformed cell is.
+/// The error for a malformed cell.
 pub fn cell_fault(block: &Block, what: CellFault) -> Error {
     match what {
         CellFault::Unclosed(at) => {
-            fault(Some(block.line_at(at)), None, "a quote opens a cell here, but none closes it")
+            fault(Some(block.line_at(at)), None, "a quote opens a cell here, but it is not closed")
         }
         CellFault::AfterQuote(at) => {
             let rest = &block.text[at..];

@@ -1,4 +1,4 @@
-//! The CSV reader against the `csv` crate, against itself with other block sizes and threads, and against nonsense.
+//! The CSV reader compared with the `csv` crate, with itself for other block sizes and threads, and on invalid input.
 
 use super::*;
 use crate::table::{ColumnKind, MISSING, Values};
@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn read_blocks(text: &[u8], options: &ReadOptions, block_bytes: usize) -> Result<Table> {
-    read_source(&Source::bytes(text), options, block_bytes, &mut Vec::new())
+    read_source(&ByteSource::bytes(text), options, block_bytes, &mut Vec::new())
 }
 
 fn read_text(text: &str) -> Result<Table> {
@@ -26,7 +26,7 @@ fn kinds(table: &Table) -> Vec<ColumnKind> {
     table.columns().iter().map(|column| column.kind).collect()
 }
 
-/// All of a table in a form that can be compared: NaN by its bits, levels by name.
+/// The contents of a table in a comparable form: NaN by its bits, levels by name.
 fn facts(table: &Table) -> Vec<(String, ColumnKind, Vec<String>, Vec<u64>)> {
     let fact = |column: &Column| {
         let levels = column.levels().map(|levels| levels.names().to_vec()).unwrap_or_default();
@@ -40,7 +40,7 @@ fn facts(table: &Table) -> Vec<(String, ColumnKind, Vec<String>, Vec<u64>)> {
 }
 
 #[test]
-fn kinds_follow_from_all_cells() {
+fn kinds_are_inferred_from_all_cells() {
     let table =
         read_text("n,b,w,m,x\n1,true,red,,1\n-.5,FALSE, 2 ,NA,true\n?,,blue,?,inf\n1e3,True,NA,,-inf\n").unwrap();
     use ColumnKind::{Boolean, Nominal, Numeric};
@@ -53,7 +53,7 @@ fn kinds_follow_from_all_cells() {
 }
 
 #[test]
-fn a_late_word_makes_a_column_nominal_with_the_texts_of_its_cells() {
+fn a_late_text_cell_makes_a_column_nominal() {
     let mut text = String::from("x,y\n");
     (0..60_000).for_each(|i| text.push_str(&format!("{}.0,{i}\n", i % 7)));
     text.push_str("abc,5\n");
@@ -82,7 +82,7 @@ fn types_can_be_declared() {
 }
 
 #[test]
-fn errors_name_line_and_column_and_what_was_expected() {
+fn errors_contain_line_column_and_expectation() {
     let plain = ReadOptions::default();
     let numeric = with_types(&[("b", "numeric")]);
     let cases = [
@@ -119,7 +119,7 @@ fn errors_name_line_and_column_and_what_was_expected() {
 }
 
 #[test]
-fn headers_marks_and_delimiters_are_found() {
+fn headers_byte_order_marks_and_delimiters_are_detected() {
     for text in ["\u{feff}a,b\r\n1,\"x;y\"\r\n", "a;b\n1;x,y\n", "a\tb\n1\tx,y;z"] {
         let table = read_text(text).unwrap();
         assert_eq!(table.names(), ["a", "b"], "{text:?}");
@@ -138,7 +138,7 @@ fn headers_marks_and_delimiters_are_found() {
 }
 
 #[test]
-fn a_missing_word_may_look_like_a_number() {
+fn a_missing_value_marker_may_look_like_a_number() {
     let options = ReadOptions { missing: vec!["-999".into()], ..ReadOptions::default() };
     let table = read_blocks(b"a,b\n1,x\n-999,\n\" -999 \",y\n", &options, 64).unwrap();
     assert_eq!(table.columns()[0].n_missing(), 2);
@@ -147,7 +147,7 @@ fn a_missing_word_may_look_like_a_number() {
     assert_eq!(table.columns()[0].levels().unwrap().names(), ["1", "nan"]);
 }
 
-/// Cells with everything that makes CSV difficult.
+/// Cells with all difficulties of CSV.
 fn cell() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-c,;\t\"\n\r é]{0,6}",
@@ -162,7 +162,7 @@ fn grid() -> impl Strategy<Value = Vec<Vec<String>>> {
     (1usize..5, 0usize..9).prop_flat_map(|(width, height)| vec(vec(cell(), width), height))
 }
 
-/// A header `h0,h1,...` and the rows, as the `csv` crate writes them.
+/// A header `h0,h1,...` and the rows, as written by the `csv` crate.
 fn written(grid: &[Vec<String>], width: usize, delimiter: u8, crlf: bool, always_quote: bool) -> Vec<u8> {
     let style = if always_quote { ::csv::QuoteStyle::Always } else { ::csv::QuoteStyle::Necessary };
     let end = if crlf { ::csv::Terminator::CRLF } else { ::csv::Terminator::Any(b'\n') };
@@ -175,14 +175,14 @@ fn written(grid: &[Vec<String>], width: usize, delimiter: u8, crlf: bool, always
 
 proptest! {
     #[test]
-    fn cells_are_those_of_the_csv_crate(grid in grid(), tab in any::<bool>(), crlf in any::<bool>(), quote in any::<bool>(), size in 1usize..64) {
+    fn cells_equal_those_of_the_csv_crate(grid in grid(), tab in any::<bool>(), crlf in any::<bool>(), quote in any::<bool>(), size in 1usize..64) {
         let width = grid.first().map_or(1, Vec::len);
         let delimiter = if tab { b'\t' } else { b',' };
         let text = written(&grid, width, delimiter, crlf, quote);
         let types = (0..width).map(|j| (format!("h{j}"), ColumnType::Nominal)).collect();
         let options = ReadOptions { types, delimiter: Some(delimiter), missing: vec!["NA".into()], ..Default::default() };
         let table = read_blocks(&text, &options, size).unwrap();
-        // Blank lines are passed over here, but not by the oracle once blanks stand in them.
+        // Unlike the csv crate, we skip lines that contain only blanks.
         let mut oracle = ::csv::ReaderBuilder::new().delimiter(delimiter).from_reader(&text[..]);
         let blank = |c: char| matches!(c, ' ' | '\t' | '\r') && c != char::from(delimiter);
         let unquoted_blank_line = |r: &::csv::StringRecord| width == 1 && !quote && r[0].chars().all(blank) && !r[0].contains('\r') && !r[0].is_empty();
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn neither_block_size_nor_threads_change_the_table(grid in grid(), crlf in any::<bool>(), quote in any::<bool>()) {
+    fn tables_do_not_depend_on_block_size_or_threads(grid in grid(), crlf in any::<bool>(), quote in any::<bool>()) {
         let width = grid.first().map_or(1, Vec::len);
         let text = written(&grid, width, b',', crlf, quote);
         let whole = read_blocks(&text, &ReadOptions::default(), 1 << 19).unwrap();
@@ -215,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn an_error_is_the_same_for_any_block_size_and_threads(text in "[a1\",\n ]{0,60}") {
+    fn errors_do_not_depend_on_block_size_or_threads(text in "[a1\",\n ]{0,60}") {
         let text = format!("a,b\n{text}");
         let of = |table: Result<Table>| table.map(|table| facts(&table)).map_err(|e| e.to_string());
         let whole = of(read_text(&text));
@@ -275,7 +275,7 @@ proptest! {
 }
 
 #[test]
-fn files_are_replaced_as_a_whole_and_read_through_the_door() {
+fn files_are_replaced_atomically_and_read_by_extension() {
     let folder = std::env::temp_dir().join(format!("ermine-csv-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let table = read_text("a,b\n1,x\n2,y\n").unwrap();

@@ -1,4 +1,4 @@
-//! Frames handed over through the C interfaces, beside the arrays that they were made of.
+//! Frames imported through the C interfaces, compared with the original arrays.
 
 use super::*;
 use crate::table::MISSING;
@@ -8,9 +8,9 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 
-type Columns = Vec<(Field, ArrayRef)>;
+type TestColumns = Vec<(Field, ArrayRef)>;
 
-fn batch(columns: &Columns) -> RecordBatch {
+fn batch(columns: &TestColumns) -> RecordBatch {
     let fields: Vec<Field> = columns.iter().map(|(field, _)| field.clone()).collect();
     let arrays = columns.iter().map(|(_, array)| array.clone()).collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
@@ -20,7 +20,7 @@ fn plain(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
     (Field::new(name, array.data_type().clone(), true), array)
 }
 
-/// Through the stream, in pieces of so many rows.
+/// Imports through a stream, in batches of `rows` rows.
 fn streamed(batch: &RecordBatch, rows: usize) -> Result<Frame> {
     let n = batch.num_rows();
     let pieces: Vec<_> = (0..n).step_by(rows).map(|at| Ok(batch.slice(at, rows.min(n - at)))).collect();
@@ -29,7 +29,7 @@ fn streamed(batch: &RecordBatch, rows: usize) -> Result<Frame> {
     unsafe { Frame::from_stream((&raw mut stream).cast()) }.map(Option::unwrap)
 }
 
-/// As one array.
+/// Imports as one array.
 fn handed(batch: &RecordBatch) -> Result<Frame> {
     let data = StructArray::from(batch.clone()).into_data();
     let mut array = FFI_ArrowArray::new(&data);
@@ -39,7 +39,7 @@ fn handed(batch: &RecordBatch) -> Result<Frame> {
 }
 
 #[test]
-fn numbers_without_gaps_in_one_piece_are_not_copied() {
+fn contiguous_numbers_are_not_copied() {
     let (double, single) = (Float64Array::from(vec![1.0, 2.0, 3.0]), Float32Array::from(vec![1.0, 2.0, 3.0]));
     let places = (double.values().as_ptr(), single.values().as_ptr());
     let batch = batch(&vec![plain("d", Arc::new(double)), plain("s", Arc::new(single))]);
@@ -83,7 +83,7 @@ fn dictionaries_are_categories_and_ordered_ones_keep_their_order() {
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_named() {
+fn unsupported_types_are_errors() {
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)]), None]);
     let date: ArrayRef = Arc::new(Date32Array::from(vec![1, 2]));
     for array in [Arc::new(lists), date] {
@@ -95,7 +95,7 @@ fn what_cannot_be_learned_from_is_named() {
 }
 
 #[test]
-fn a_released_stream_and_one_that_fails_are_errors() {
+fn released_and_failing_streams_are_errors() {
     let mut released = FFI_ArrowArrayStream::empty();
     // SAFETY: an empty stream is valid: it is released.
     assert!(unsafe { Frame::from_stream((&raw mut released).cast()) }.is_err());
@@ -103,15 +103,15 @@ fn a_released_stream_and_one_that_fails_are_errors() {
     let failing = RecordBatchIterator::new(vec![Err(ArrowError::ComputeError("out of luck".into()))], schema);
     let mut stream = FFI_ArrowArrayStream::new(Box::new(failing));
     // SAFETY: the stream is ours, and valid.
-    let said = unsafe { Frame::from_stream((&raw mut stream).cast()) }.map(drop).unwrap_err().to_string();
-    assert!(said.contains("out of luck"), "{said}");
+    let message = unsafe { Frame::from_stream((&raw mut stream).cast()) }.map(drop).unwrap_err().to_string();
+    assert!(message.contains("out of luck"), "{message}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_frame_is_its_columns_however_it_is_cut(
+    fn tables_do_not_depend_on_batches(
         numbers in vec(of(any::<f64>()), 1..40), wholes in vec(of(any::<i32>()), 40), picks in vec(of(0usize..5), 40), rows in 1usize..41,
     ) {
         let n = numbers.len();

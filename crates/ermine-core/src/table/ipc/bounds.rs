@@ -1,8 +1,8 @@
-//! Checks the lengths that an Arrow IPC file claims before its decoder relies on them.
+//! Checks the lengths in an Arrow IPC file before its decoder relies on them.
 //!
-//! The decoder allocates what the file claims: the length of a message, of its body, of each column, and of each compressed buffer after decompression. A few wrong bytes claim terabytes, and an
-//! allocation that fails ends the process. So every message is visited first, exactly where the decoder will look for it: offsets and lengths must lie inside the file, no buffer may claim to decompress
-//! to more than its codec can make of its bytes, and all of it must fit into memory.
+//! The decoder allocates the lengths that the file states: of a message, its body, each column, and each compressed buffer after decompression. A few damaged bytes may state terabytes, and
+//! a failed allocation ends the process. So every message is checked first: offsets and lengths must lie inside the file, no buffer may decompress to more than its codec allows, and
+//! everything must fit in memory.
 //!
 //! A stream is a sequence of messages; a file has a footer that lists them.
 //!
@@ -17,7 +17,7 @@ use crate::table::read::fault;
 use arrow_ipc::{CompressionType, Message, RecordBatch, root_as_footer, root_as_message};
 use std::io::{Read, Seek, SeekFrom};
 
-/// What stands before the length of a message, in files of recent versions.
+/// The prefix of a message length in recent versions.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// Checks all messages of a stream, or of a file with a footer.
@@ -55,7 +55,7 @@ impl<R: Read + Seek> Claims<'_, R> {
         Ok(i32::from_le_bytes(bytes.try_into().unwrap_or_default()))
     }
 
-    /// The messages that the footer names.
+    /// Checks the messages listed in the footer.
     fn check_blocks(&mut self) -> Result<()> {
         const END: u64 = 4 + 6; // The length of the footer, and the magic.
         let end = self.size.checked_sub(END).ok_or_else(|| broken("it is cut short"))?;
@@ -74,7 +74,7 @@ impl<R: Read + Seek> Claims<'_, R> {
         Ok(())
     }
 
-    /// Checks a block: its metadata, with what stands before it, and its body, which starts where the footer says.
+    /// Checks a block: its metadata with their prefix, and its body.
     fn check_block(&mut self, at: u64, head: u64, body: u64) -> Result<()> {
         let bytes = self.bytes(at, head)?;
         let prefix = if bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
@@ -90,7 +90,7 @@ impl<R: Read + Seek> Claims<'_, R> {
         }
     }
 
-    /// One message after the other, up to the end.
+    /// Checks all messages of a stream.
     fn check_stream(&mut self) -> Result<()> {
         let mut at = 0;
         while at + 4 <= self.size {
@@ -102,7 +102,7 @@ impl<R: Read + Seek> Claims<'_, R> {
         Ok(())
     }
 
-    /// Checks the message at `at`: where the next one is, if this one isn't the end of a stream.
+    /// Checks the message at `at` and returns the position of the next one, unless the stream ends.
     fn check_message(&mut self, at: u64) -> Result<Option<u64>> {
         let has_mark = self.bytes(at, 4)? == CONTINUATION;
         let start = if has_mark { at + 4 } else { at };
@@ -122,7 +122,7 @@ impl<R: Read + Seek> Claims<'_, R> {
         Ok(Some(next))
     }
 
-    /// Columns and buffers of a batch must be possible, and fit into memory.
+    /// Checks the columns and buffers of a batch.
     fn check_batch(&mut self, batch: &RecordBatch<'_>, body: u64, body_length: u64) -> Result<()> {
         let mut needed = 0usize;
         let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
@@ -153,7 +153,7 @@ impl<R: Read + Seek> Claims<'_, R> {
         )
     }
 
-    /// What a compressed buffer claims to decompress to; `growth` is the most that its codec makes of a byte.
+    /// The stated decompressed length of a buffer; `growth` is the maximum expansion of its codec.
     fn decompressed_length(&mut self, at: u64, length: u64, growth: u64) -> Result<usize> {
         let packed =
             length.checked_sub(8).ok_or_else(|| broken("a compressed buffer is too short to state its length"))?;
@@ -161,7 +161,7 @@ impl<R: Read + Seek> Claims<'_, R> {
         match u64::try_from(claim) {
             Ok(claim) if claim <= packed.saturating_mul(growth) => Ok(claim as usize),
             Ok(claim) => Err(broken(&format!("a buffer of {packed} bytes claims to decompress to {claim}"))),
-            // -1 marks a buffer that is not compressed after all.
+            // -1 marks an uncompressed buffer.
             Err(_) if claim == -1 => Ok(0),
             Err(_) => Err(broken("a compressed buffer has a negative length")),
         }

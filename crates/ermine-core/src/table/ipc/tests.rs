@@ -1,7 +1,7 @@
-//! Files written by the Arrow writers and read back, and the same files damaged.
+//! Files written by the Arrow writers, intact and damaged.
 
 use super::*;
-use crate::table::scratch::Scratch;
+use crate::table::scratch::ScratchFile;
 use crate::table::{Column, ColumnKind, MISSING};
 use arrow_array::types::*;
 use arrow_array::*;
@@ -35,7 +35,7 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 }
 
 #[test]
-fn every_readable_type_becomes_what_the_table_says() {
+fn every_supported_type_is_converted_as_documented() {
     let words: DictionaryArray<Int8Type> = vec![Some("b"), None, Some("a")].into_iter().collect();
     let batch = batch(vec![
         ("int", Arc::new(Int64Array::from(vec![Some(-3), None, Some(5)]))),
@@ -53,7 +53,7 @@ fn every_readable_type_becomes_what_the_table_says() {
         ("empty", Arc::new(NullArray::new(3))),
     ]);
     for (ending, bytes) in [("arrow", ipc_bytes(&batch, 2, false)), ("arrow", ipc_bytes(&batch, 2, true))] {
-        let file = Scratch::new(ending, &bytes);
+        let file = ScratchFile::new(ending, &bytes);
         let table = Table::read(&file.0).unwrap();
         let number = |name: &str, row| table.column(name).unwrap().number(row);
         assert_eq!((number("int", 0), number("int", 2)), (-3.0, 5.0));
@@ -69,11 +69,11 @@ fn every_readable_type_becomes_what_the_table_says() {
 }
 
 #[test]
-fn a_type_that_cannot_be_read_names_its_column_unless_ignored() {
+fn an_unsupported_type_is_an_error_unless_ignored() {
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)]), None]);
     let batch = batch(vec![("x", Arc::new(Int32Array::from(vec![1, 2]))), ("tags", Arc::new(lists))]);
     for stream in [false, true] {
-        let file = Scratch::new("arrow", &ipc_bytes(&batch, 2, stream));
+        let file = ScratchFile::new("arrow", &ipc_bytes(&batch, 2, stream));
         let message = Table::read(&file.0).unwrap_err().to_string();
         assert!(message.contains("column 'tags'") && message.contains("List"), "{message}");
         let mut options = ReadOptions::default();
@@ -90,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn neither_batches_nor_format_change_the_table(numbers in vec(of(any::<f64>()), 1..40), picks in vec(of(0usize..5), 40), rows in 1usize..12) {
+    fn tables_do_not_depend_on_batches_or_format(numbers in vec(of(any::<f64>()), 1..40), picks in vec(of(0usize..5), 40), rows in 1usize..12) {
         let names = ["e", "b", "ü", "", "NA"];
         let words: Vec<Option<&str>> = picks[..numbers.len()].iter().map(|pick| pick.map(|k| names[k])).collect();
         let dictionary: DictionaryArray<UInt16Type> = words.iter().copied().collect();
@@ -100,7 +100,7 @@ proptest! {
             ("d", Arc::new(dictionary)),
         ]);
         let oracle = Column::nominal("w", &words);
-        let files = [false, true].map(|stream| Scratch::new("arrow", &ipc_bytes(&batch, rows, stream)));
+        let files = [false, true].map(|stream| ScratchFile::new("arrow", &ipc_bytes(&batch, rows, stream)));
         for file in &files {
             let table = Table::read(&file.0).unwrap();
             let bits: Vec<Option<u64>> = table.columns()[0].numbers(None).into_iter().map(|x| (!x.is_nan()).then_some(x.to_bits())).collect();
@@ -113,14 +113,14 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_file_is_an_error_or_a_table_but_no_panic(at in 0usize..4000, flip in 1u8..=255, cut in any::<bool>(), stream in any::<bool>()) {
+    fn a_damaged_file_never_panics(at in 0usize..4000, flip in 1u8..=255, cut in any::<bool>(), stream in any::<bool>()) {
         let words: Vec<Option<&str>> = (0..50).map(|i| [Some("a"), None, Some("bcd")][i % 3]).collect();
         let dictionary: DictionaryArray<Int8Type> = words.iter().copied().collect();
         let batch = batch(vec![("x", Arc::new(Float64Array::from_iter_values((0..50).map(f64::from)))), ("w", Arc::new(StringArray::from(words))), ("d", Arc::new(dictionary))]);
         let mut bytes = ipc_bytes(&batch, 50, stream);
         let at = at % bytes.len();
         if cut { bytes.truncate(at) } else { bytes[at] ^= flip }
-        let file = Scratch::new("arrow", &bytes);
+        let file = ScratchFile::new("arrow", &bytes);
         let _ = Table::read(&file.0);
     }
 }
@@ -149,12 +149,12 @@ fn compressed(stream: bool, codec: arrow_ipc::CompressionType) -> Vec<u8> {
 const CODECS: [arrow_ipc::CompressionType; 2] =
     [arrow_ipc::CompressionType::LZ4_FRAME, arrow_ipc::CompressionType::ZSTD];
 
-/// The decoder allocates what a buffer claims to unpack to; terabytes would end the process.
+/// The decoder allocates the stated length of a buffer; terabytes would end the process.
 #[test]
-fn a_buffer_that_claims_terabytes_is_an_error() {
+fn a_buffer_that_states_terabytes_is_an_error() {
     for (stream, codec) in [false, true].into_iter().flat_map(|stream| CODECS.map(|codec| (stream, codec))) {
         let bytes = compressed(stream, codec);
-        assert_eq!(Table::read(&Scratch::new("arrow", &bytes).0).unwrap().n_rows(), 1000);
+        assert_eq!(Table::read(&ScratchFile::new("arrow", &bytes).0).unwrap().n_rows(), 1000);
         let claims: Vec<usize> =
             (0..bytes.len() - 8).filter(|&at| bytes[at..at + 8] == 8000u64.to_le_bytes()).collect();
         let mut refused = 0;
@@ -162,7 +162,7 @@ fn a_buffer_that_claims_terabytes_is_an_error() {
             for claim in [1i64 << 45, i64::MAX, i64::MIN, -2] {
                 let mut hostile = bytes.clone();
                 hostile[at..at + 8].copy_from_slice(&claim.to_le_bytes());
-                refused += usize::from(Table::read(&Scratch::new("arrow", &hostile).0).is_err());
+                refused += usize::from(Table::read(&ScratchFile::new("arrow", &hostile).0).is_err());
             }
         }
         assert!(refused >= 4, "stream: {stream}, {codec:?}: no claim was found");
@@ -170,14 +170,14 @@ fn a_buffer_that_claims_terabytes_is_an_error() {
 }
 
 #[test]
-fn damaged_compressed_files_are_errors_or_tables() {
+fn damaged_compressed_files_never_panic() {
     for (stream, codec) in [false, true].into_iter().flat_map(|stream| CODECS.map(|codec| (stream, codec))) {
         let bytes = compressed(stream, codec);
         for at in 0..bytes.len() {
             for change in [0xff, 0x80, 0x01] {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= change;
-                let _ = Table::read(&Scratch::new("arrow", &damaged).0);
+                let _ = Table::read(&ScratchFile::new("arrow", &damaged).0);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! A file whose end is an error.
+//! A file reader that treats the end of the file as an error.
 //!
-//! The decoder skips what it doesn't know in the header of a page, and takes the end of the file for skipped bytes: a list that claims two billion entries keeps it busy for hours. No page ends where the
-//! file does, since the footer follows, so that reading on at the end of the file means that a length is wrong.
+//! The decoder skips unknown fields in a page header and treats the end of the file as skipped bytes: a list that states two billion entries would take hours. No page ends at the end of the
+//! file, since the footer follows, so reaching it means that a length is wrong.
 
 use bytes::Bytes;
 use parquet::errors::Result;
@@ -12,7 +12,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 /// A Parquet file that can't be read past its end.
 pub struct StrictFile(pub File);
 
-/// A reader to which the end of the file is an error.
+/// A reader that treats the end of the file as an error.
 pub struct StrictReader(File);
 
 impl Read for StrictReader {

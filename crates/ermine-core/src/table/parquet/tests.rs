@@ -1,7 +1,7 @@
-//! Files written by pyarrow (`tools/golden_parquet.py`), files written here and read back, and files that are damaged.
+//! Files written by pyarrow (`tools/golden_parquet.py`), files written here, and damaged files.
 
 use super::*;
-use crate::table::scratch::Scratch;
+use crate::table::scratch::ScratchFile;
 use crate::table::{Column, ColumnKind, MISSING, Values};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::properties::WriterProperties;
@@ -16,7 +16,7 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/parquet").join(name)
 }
 
-/// A list in the header of a page claims two billion entries: skipping them took hours.
+/// A list in a page header states two billion entries: skipping them took hours.
 #[test]
 fn an_endless_page_header_is_an_error() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/endless_page_header.parquet");
@@ -25,7 +25,7 @@ fn an_endless_page_header_is_an_error() {
 }
 
 #[test]
-fn every_readable_type_is_read_in_every_codec_and_page_format() {
+fn every_supported_type_is_read_in_every_codec_and_page_format() {
     for name in ["none", "snappy", "gzip", "zstd", "lz4", "pages2"] {
         let table = Table::read(golden(&format!("{name}.parquet"))).unwrap();
         let ends = |column: &str| {
@@ -60,7 +60,7 @@ fn every_readable_type_is_read_in_every_codec_and_page_format() {
 }
 
 #[test]
-fn a_type_that_cannot_be_read_names_its_column_unless_ignored() {
+fn an_unsupported_type_is_an_error_unless_ignored() {
     let path = golden("nested.parquet");
     let mut options = ReadOptions::default();
     for (column, kind) in [("tags", "List"), ("point", "Struct"), ("raw", "BYTE_ARRAY")] {
@@ -75,7 +75,7 @@ fn a_type_that_cannot_be_read_names_its_column_unless_ignored() {
     assert!(matches!(Table::read_with(&path, &options), Err(Error::Unknown { .. })));
 }
 
-/// A file with a column `x` of numbers and a column `w` of words, in groups of `rows` rows.
+/// A file with a numeric column `x` and a text column `w`, in row groups of `rows` rows.
 fn file_of(numbers: &[Option<f64>], words: &[Option<&[u8]>], rows: usize) -> Vec<u8> {
     let schema = "message schema { optional double x; optional binary w (UTF8); }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -101,8 +101,8 @@ fn file_of(numbers: &[Option<f64>], words: &[Option<&[u8]>], rows: usize) -> Vec
 }
 
 #[test]
-fn text_that_is_not_utf8_is_an_error_that_names_the_column() {
-    let file = Scratch::new("parquet", &file_of(&[None, None], &[Some(b"a"), Some(b"\xff")], 2));
+fn invalid_utf8_is_an_error_with_the_column() {
+    let file = ScratchFile::new("parquet", &file_of(&[None, None], &[Some(b"a"), Some(b"\xff")], 2));
     let message = Table::read(&file.0).unwrap_err().to_string();
     assert!(message.contains("column 'w'") && message.contains("UTF-8"), "{message}");
 }
@@ -111,13 +111,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn groups_do_not_change_the_table(numbers in vec(of(any::<f64>()), 1..40), picks in vec(of(0usize..5), 40), rows in 1usize..12) {
+    fn tables_do_not_depend_on_row_groups(numbers in vec(of(any::<f64>()), 1..40), picks in vec(of(0usize..5), 40), rows in 1usize..12) {
         let names = ["e", "b", "ü", "", "NA"];
         let words: Vec<Option<&str>> = picks[..numbers.len()].iter().map(|pick| pick.map(|k| names[k])).collect();
         let bytes: Vec<Option<&[u8]>> = words.iter().map(|word| word.map(str::as_bytes)).collect();
         let oracle = Column::nominal("w", &words);
-        // The name says nothing about the format: the first bytes do.
-        let file = Scratch::new("data", &file_of(&numbers, &bytes, rows));
+        // The format is detected from the first bytes, not from the name.
+        let file = ScratchFile::new("data", &file_of(&numbers, &bytes, rows));
         let table = Table::read(&file.0).unwrap();
         let bits: Vec<Option<u64>> = table.columns()[0].numbers(None).into_iter().map(|x| (!x.is_nan()).then_some(x.to_bits())).collect();
         prop_assert_eq!(bits, numbers.iter().map(|x| x.filter(|x| !x.is_nan()).map(f64::to_bits)).collect::<Vec<_>>());
@@ -126,16 +126,16 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_file_is_an_error_or_a_table_but_no_panic(at in 0usize..40_000, flip in 1u8..=255, cut in any::<bool>(), name in 0usize..3) {
+    fn a_damaged_file_never_panics(at in 0usize..40_000, flip in 1u8..=255, cut in any::<bool>(), name in 0usize..3) {
         let mut bytes = std::fs::read(golden(["none.parquet", "zstd.parquet", "pages2.parquet"][name])).unwrap();
         let at = at % bytes.len();
         if cut { bytes.truncate(at) } else { bytes[at] ^= flip }
-        let file = Scratch::new("parquet", &bytes);
+        let file = ScratchFile::new("parquet", &bytes);
         let _ = Table::read(&file.0);
     }
 
     #[test]
-    fn long_decimals_are_the_nearest_double_up_to_38_digits(value in any::<i128>(), shift in 0u32..128, scale in 0i32..20) {
+    fn decimals_up_to_38_digits_are_correctly_rounded(value in any::<i128>(), shift in 0u32..128, scale in 0i32..20) {
         let value = value >> shift;
         let truth: f64 = format!("{value}e-{scale}").parse().unwrap();
         prop_assert_eq!(long_decimal(&value.to_be_bytes(), scale), truth);

@@ -13,7 +13,7 @@ use crate::optim::descent::{self, Descent, StepRate};
 use crate::optim::risk::Risk;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Loss;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
@@ -75,7 +75,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "gradient-descent",
     summary: "any loss with any penalty by gradient descent, with its loss curve",
     capabilities: DESCENT,
@@ -96,7 +96,7 @@ pub const DESCENT: Capabilities = Capabilities {
 };
 
 impl Learner for GradientDescent {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

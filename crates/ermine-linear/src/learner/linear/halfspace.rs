@@ -9,7 +9,7 @@ use super::prepare::{ObservedClasses, PreparedData};
 use crate::optim::halfspace::{Separation, separate};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::{Hinge, Loss};
 use ermine_core::matrix::{Dataset, DesignOptions};
@@ -29,7 +29,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "halfspace",
     summary: "a hyperplane between two classes by linear programming, or a proof that there is none",
     capabilities: Capabilities { binary_only: true, probabilities: false, ..CLASSIFICATION },
@@ -37,7 +37,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for Halfspace {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -11,7 +11,7 @@ use crate::optim::huber::{HuberProblem, HuberSolution};
 use ermine_core::chart::text::number;
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::Matrix;
 use ermine_core::matrix::{Dataset, DesignOptions};
 use ermine_core::param::Range;
@@ -37,7 +37,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "huber-regression",
     summary: "least squares that outliers pull with a bounded force",
     capabilities: REGRESSION,
@@ -45,7 +45,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for HuberRegression {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -9,11 +9,11 @@ use super::prepare::{PreparedData, Scaling, outputs, scaled};
 use super::{cross_validate, report};
 use crate::optim::lasso::{LassoProblem, LassoSolution};
 use crate::optim::least_squares::LeastSquares;
-use crate::optim::{Outcome, SolverStatus};
+use crate::optim::{SolverOutcome, SolverStatus};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Path, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, PathLearner, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{Dataset, DesignOptions, Features};
 use ermine_core::model::{Fitted, Output};
@@ -108,13 +108,13 @@ params! {
     }
 }
 
-static INFO_LASSO: Info = Info {
+static INFO_LASSO: LearnerInfo = LearnerInfo {
     name: "lasso",
     summary: "least squares with an L1 penalty, with its duality gap",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
-static INFO_ELASTIC: Info = Info {
+static INFO_ELASTIC: LearnerInfo = LearnerInfo {
     name: "elastic-net",
     summary: "least squares with L1 and L2 penalties, with its duality gap",
     capabilities: REGRESSION,
@@ -122,13 +122,13 @@ static INFO_ELASTIC: Info = Info {
 };
 /// Folds are drawn at random.
 const CHOOSING: Capabilities = Capabilities { random: true, multi_output: false, ..REGRESSION };
-static INFO_LASSO_CV: Info = Info {
+static INFO_LASSO_CV: LearnerInfo = LearnerInfo {
     name: "lasso-cv",
     summary: "the lasso along a path, strength by cross-validation",
     capabilities: CHOOSING,
     family: Family::Linear,
 };
-static INFO_ELASTIC_CV: Info = Info {
+static INFO_ELASTIC_CV: LearnerInfo = LearnerInfo {
     name: "elastic-net-cv",
     summary: "the elastic net along paths, strength and share of L1 by cross-validation",
     capabilities: CHOOSING,
@@ -136,7 +136,7 @@ static INFO_ELASTIC_CV: Info = Info {
 };
 
 impl Learner for Lasso {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO_LASSO
     }
 
@@ -144,12 +144,12 @@ impl Learner for Lasso {
         self.net().train(data, context)
     }
 
-    fn path(&self) -> Option<&dyn Path> {
+    fn path(&self) -> Option<&dyn PathLearner> {
         Some(self)
     }
 }
 
-impl Path for Lasso {
+impl PathLearner for Lasso {
     fn parameter(&self) -> &'static str {
         "alpha"
     }
@@ -174,7 +174,7 @@ impl Lasso {
 }
 
 impl Learner for ElasticNet {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO_ELASTIC
     }
 
@@ -188,13 +188,13 @@ impl Learner for ElasticNet {
         self.finish(data, self.prepared(data)?, FitHistory::default())?.ok_or_else(not_finite)
     }
 
-    fn path(&self) -> Option<&dyn Path> {
+    fn path(&self) -> Option<&dyn PathLearner> {
         Some(self)
     }
 }
 
 /// Falling strengths, each from the solution of the one before it.
-impl Path for ElasticNet {
+impl PathLearner for ElasticNet {
     fn parameter(&self) -> &'static str {
         "alpha"
     }
@@ -287,7 +287,7 @@ impl ElasticNet {
         if prepared.is_unchecked() {
             prepared.map.set_means(&means);
         }
-        let outcomes: Vec<Outcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
+        let outcomes: Vec<SolverOutcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
         course.n_iter = outcomes.iter().map(|o| o.n_iterations).max();
         let mut certificate = report::certificate(self.objective(), &outcomes);
         if scaling.is_some() {
@@ -331,7 +331,7 @@ impl ElasticNet {
         let beta = solution.coefficients.row(0).to_vec();
         let value =
             solution.residual_sums[0] / (2.0 * total) + self.alpha * beta.iter().map(|b| b * b).sum::<f64>() / 2.0;
-        let outcome = Outcome {
+        let outcome = SolverOutcome {
             status: SolverStatus::Converged,
             n_iterations: 1,
             value,
@@ -388,7 +388,7 @@ pub fn path(
 }
 
 impl Learner for LassoCv {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO_LASSO_CV
     }
 
@@ -401,7 +401,7 @@ impl Learner for LassoCv {
 }
 
 impl Learner for ElasticNetCv {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO_ELASTIC_CV
     }
 

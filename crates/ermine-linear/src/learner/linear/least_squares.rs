@@ -12,7 +12,7 @@ use super::prepare::{PreparedData, outputs};
 use crate::optim::least_squares::{LeastSquares, LeastSquaresMethod, LeastSquaresSolution};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::Design;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Proof, Status};
@@ -31,7 +31,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "linear-regression",
     summary: "least squares by Cholesky, QR or SVD, with standard errors; polynomials by degree",
     capabilities: REGRESSION,
@@ -52,7 +52,7 @@ pub const REGRESSION: Capabilities = Capabilities {
 };
 
 impl Learner for LinearRegression {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

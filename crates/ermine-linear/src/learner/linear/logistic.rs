@@ -12,10 +12,10 @@ use super::report;
 use crate::optim::multinomial::MultinomialRisk;
 use crate::optim::risk::{FULL_HESSIAN, Risk};
 use crate::optim::row_space::{self, RowSpaceBasis};
-use crate::optim::{Outcome, newton, prox_newton};
+use crate::optim::{SolverOutcome, newton, prox_newton};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Logistic;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
@@ -48,7 +48,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "logistic-regression",
     summary: "log odds as linear functions: two or many classes, with L1, L2 or both, or no penalty",
     capabilities: CLASSIFICATION,
@@ -69,7 +69,7 @@ pub const CLASSIFICATION: Capabilities = Capabilities {
 };
 
 impl Learner for LogisticRegression {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -149,7 +149,7 @@ impl LogisticRegression {
         weights: RowWeights<'_>,
         (l1, l2): (f64, f64),
         context: &Context<'_>,
-    ) -> Result<(Outcome, Vec<f64>)> {
+    ) -> Result<(SolverOutcome, Vec<f64>)> {
         let y = Cow::Owned(classes.signs(0));
         let risk = Risk { x, y, weights, loss: Logistic, lambda: l2, intercept: self.fit_intercept };
         let mut w = vec![0.0; newton::SmoothObjective::n_unknowns(&risk)];
@@ -175,7 +175,7 @@ impl LogisticRegression {
         weights: RowWeights<'_>,
         (l1, l2): (f64, f64),
         context: &Context<'_>,
-    ) -> Result<(Outcome, Vec<f64>)> {
+    ) -> Result<(SolverOutcome, Vec<f64>)> {
         let (y, n_classes) = (Cow::Borrowed(&classes.places[..]), classes.used.len());
         let risk = MultinomialRisk { x, y, n_classes, weights, lambda: l2, intercept: self.fit_intercept };
         let mut w = vec![0.0; newton::SmoothObjective::n_unknowns(&risk)];

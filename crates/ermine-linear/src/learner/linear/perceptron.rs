@@ -14,7 +14,7 @@ use crate::optim::halfspace::{Separation, separate};
 use crate::optim::perceptron::{self, PerceptronOptions, UpdateRule};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix, lanes};
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Fitted, Header, Proof, Status};
@@ -74,7 +74,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "perceptron",
     summary: "mistakes drive the weights: online, averaged, in batches or with a kernel; mistakes and their bound",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
@@ -92,7 +92,7 @@ struct PerceptronResult {
 }
 
 impl Learner for Perceptron {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

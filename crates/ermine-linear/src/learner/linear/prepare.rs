@@ -4,7 +4,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::linalg::dense::{BLOCK, add_in_order};
 use ermine_core::linalg::{Design, chunks};
-use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, Numbers};
+use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, NumericFeatures};
 use ermine_core::parallel;
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub struct PreparedData<'d> {
     pub names: Vec<String>,
     /// Row weights, with the class weights in them; all 1 if `None`.
     pub weights: Option<Cow<'d, [f64]>>,
-    numbers: Numbers<'d>,
+    numbers: NumericFeatures<'d>,
     unchecked: bool,
 }
 
@@ -48,7 +48,7 @@ impl<'d> PreparedData<'d> {
     fn put_together(
         data: &'d Dataset,
         map: FeatureMap,
-        numbers: Numbers<'d>,
+        numbers: NumericFeatures<'d>,
         class_weight: &ClassWeight,
     ) -> Result<PreparedData<'d>> {
         let names = map.names(data.features());

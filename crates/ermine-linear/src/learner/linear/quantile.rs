@@ -10,11 +10,11 @@ use super::fitted::{FitHistory, LinearModel};
 use super::least_squares::REGRESSION;
 use super::prepare::{PreparedData, outputs, scaled};
 use super::report;
-use crate::optim::Outcome;
+use crate::optim::SolverOutcome;
 use crate::optim::quantile::{QuantileProblem, QuantileSolution};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Dense, Design, Matrix, lanes};
 use ermine_core::matrix::{Dataset, DesignOptions};
 use ermine_core::model::{Certificate, Proof};
@@ -51,14 +51,14 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "quantile-regression",
     summary: "a quantile as a linear function of the columns, exactly, as a linear program",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
 
-static INFO_LAD: Info = Info {
+static INFO_LAD: LearnerInfo = LearnerInfo {
     name: "least-absolute-deviations",
     summary: "the linear function with the least absolute deviations, exactly, as a linear program",
     capabilities: REGRESSION,
@@ -66,7 +66,7 @@ static INFO_LAD: Info = Info {
 };
 
 impl Learner for LeastAbsoluteDeviations {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO_LAD
     }
 
@@ -95,7 +95,7 @@ impl Learner for LeastAbsoluteDeviations {
 }
 
 impl Learner for QuantileRegression {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -122,7 +122,7 @@ impl QuantileRegression {
         };
         let solutions: Vec<QuantileSolution> = outputs(data)?.iter().map(|y| solve(y)).collect::<Result<_>>()?;
         drop(x);
-        let outcomes: Vec<Outcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
+        let outcomes: Vec<SolverOutcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
         let mut certificate = report::certificate(self.objective(), &outcomes);
         certificate.notes = self.notes(&solutions, &prepared.names);
         let coefficients = Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);

@@ -15,7 +15,7 @@ use super::report;
 use crate::optim::pairwise::{PairRisk, RankedQuery};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::Matrix;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::param::Range;
@@ -70,7 +70,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "rank-svm",
     summary: "a linear score that orders the rows of each query, or two classes, by the squared hinge loss of all pairs",
     capabilities: Capabilities {
@@ -96,7 +96,7 @@ fn grades(data: &Dataset) -> Result<Vec<f64>> {
 }
 
 impl Learner for RankSvm {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -1,10 +1,10 @@
 //! From what solvers know about their point to the certificate that users see.
 
-use crate::optim::{Outcome, SolverStatus};
+use crate::optim::{SolverOutcome, SolverStatus};
 use ermine_core::model::{Certificate, Proof, Status};
 
 /// The certificate of one problem, or of several that were solved side by side: values add up, the worst end counts.
-pub fn certificate(objective: impl Into<String>, outcomes: &[Outcome]) -> Certificate {
+pub fn certificate(objective: impl Into<String>, outcomes: &[SolverOutcome]) -> Certificate {
     let value: f64 = outcomes.iter().map(|o| o.value).sum();
     let bound: Option<f64> = outcomes.iter().map(|o| o.lower_bound).sum();
     let residual = outcomes.iter().map(|o| o.residual).fold(0.0, f64::max);
@@ -26,7 +26,7 @@ pub fn certificate(objective: impl Into<String>, outcomes: &[Outcome]) -> Certif
 }
 
 /// The end that a user should hear about.
-fn worst(outcomes: &[Outcome]) -> Status {
+fn worst(outcomes: &[SolverOutcome]) -> Status {
     let any = |status: SolverStatus| outcomes.iter().find(|o| o.status == status);
     if any(SolverStatus::Unbounded).is_some() {
         return Status::Limit(
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn the_worst_end_is_told_and_bounds_add_up() {
-        let outcome = |status, lower_bound| Outcome { status, n_iterations: 7, value: 2.0, lower_bound, residual: 0.1 };
+        let outcome =
+            |status, lower_bound| SolverOutcome { status, n_iterations: 7, value: 2.0, lower_bound, residual: 0.1 };
         let both = [outcome(SolverStatus::Converged, Some(1.5)), outcome(SolverStatus::Limit, Some(1.0))];
         let certificate = certificate("risk", &both);
         assert_eq!((certificate.value, certificate.gap()), (Some(4.0), Some(1.5)));

@@ -11,7 +11,7 @@ use crate::optim::ridge_path::{RidgePath, leave_one_out_wide};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Context, Family, Info, Learner, Path, Trained};
+use ermine_core::learner::{Context, Family, Learner, LearnerInfo, PathLearner, Trained};
 use ermine_core::linalg::Design;
 use ermine_core::matrix::{Dataset, DesignOptions, Features};
 use ermine_core::model::{Certificate, Output};
@@ -50,14 +50,14 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "ridge",
     summary: "least squares with an L2 penalty, in closed form for tall and wide tables",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
 
-static INFO_CV: Info = Info {
+static INFO_CV: LearnerInfo = LearnerInfo {
     name: "ridge-cv",
     summary: "ridge regression with the penalty that has the least leave-one-out error",
     capabilities: REGRESSION,
@@ -65,7 +65,7 @@ static INFO_CV: Info = Info {
 };
 
 impl Learner for Ridge {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -75,13 +75,13 @@ impl Learner for Ridge {
         finish(solution, &prepared, scaling.as_ref(), self.alpha, FitHistory::default())
     }
 
-    fn path(&self) -> Option<&dyn Path> {
+    fn path(&self) -> Option<&dyn PathLearner> {
         Some(self)
     }
 }
 
 /// The products of the columns are those of every strength.
-impl Path for Ridge {
+impl PathLearner for Ridge {
     fn parameter(&self) -> &'static str {
         "alpha"
     }
@@ -121,7 +121,7 @@ impl Ridge {
 }
 
 impl Learner for RidgeCv {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO_CV
     }
 

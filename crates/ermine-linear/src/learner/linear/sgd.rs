@@ -16,7 +16,7 @@ use crate::optim::sgd::{self, RateSchedule, SgdState};
 use crate::penalty::Penalty;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Loss;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
@@ -89,7 +89,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "sgd",
     summary: "any loss with any penalty by stochastic gradient descent; learns from streams",
     capabilities: Capabilities { random: true, ..DESCENT },
@@ -103,7 +103,7 @@ struct SgdStart {
 }
 
 impl Learner for StochasticGradientDescent {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

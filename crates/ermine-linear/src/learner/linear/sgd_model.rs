@@ -5,7 +5,7 @@ use super::prepare::{PreparedData, Scaling};
 use super::sgd::{StochasticGradientDescent, stream_problems};
 use crate::optim::sgd::SgdState;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Context, Info, Learner, Trained, fit};
+use ermine_core::learner::{Context, Learner, LearnerInfo, Trained, fit};
 use ermine_core::matrix::{Dataset, DesignOptions, Features, Schema, Target};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output};
 use ermine_core::param::{ParamSpec, Parameters, Value};
@@ -175,7 +175,7 @@ impl Parameters for SgdStream<'_> {
 }
 
 impl Learner for SgdStream<'_> {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         self.params.info()
     }
 

@@ -20,14 +20,14 @@ use crate::learner::linear::report;
 use crate::optim::dual_coordinate::{self, DualVariables};
 use crate::optim::penalized_intercept::PenalizedIntercept;
 use crate::optim::risk::{FULL_HESSIAN, Risk};
-use crate::optim::{Outcome, newton, prox_newton};
+use crate::optim::{SolverOutcome, newton, prox_newton};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix, lanes};
 use ermine_core::loss::{EpsilonInsensitive, Hinge, Loss, SquaredEpsilonInsensitive, SquaredHinge};
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
-use ermine_core::param::{Kind, ParamType, Range, Value};
+use ermine_core::param::{ParamKind, ParamType, Range, Value};
 use ermine_core::{choice, params};
 use std::borrow::Cow;
 
@@ -73,8 +73,8 @@ pub enum DualMode {
 }
 
 impl ParamType for DualMode {
-    fn kind() -> Kind {
-        Kind::Either(vec![Kind::Bool, Kind::Choice(vec!["auto"])])
+    fn kind() -> ParamKind {
+        ParamKind::Either(vec![ParamKind::Bool, ParamKind::Choice(vec!["auto"])])
     }
     fn to_value(&self) -> Value {
         match self {
@@ -162,14 +162,14 @@ params! {
     }
 }
 
-static CLASSES: Info = Info {
+static CLASSES: LearnerInfo = LearnerInfo {
     name: "linear-svc",
     summary: "linear support vector classification for many rows, dense or sparse, with L1 or L2 loss and penalty",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
     family: Family::SupportVector,
 };
 
-static NUMBERS: Info = Info {
+static NUMBERS: LearnerInfo = LearnerInfo {
     name: "linear-svr",
     summary: "linear support vector regression for many rows, dense or sparse",
     capabilities: Capabilities { tasks: &[Task::Regression], random: true, ..DESCENT },
@@ -195,10 +195,10 @@ struct LinearSvmData<'a> {
 }
 
 /// Coefficients, intercept, and what is known about them.
-type LinearSvmSolution = (Vec<f64>, f64, Outcome);
+type LinearSvmSolution = (Vec<f64>, f64, SolverOutcome);
 
 impl Learner for LinearSvc {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &CLASSES
     }
 
@@ -240,7 +240,7 @@ impl Learner for LinearSvc {
 }
 
 impl Learner for LinearSvr {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &NUMBERS
     }
 
@@ -417,13 +417,13 @@ impl LinearSvmSettings<'_> {
         let losses: f64 = (0..z.len()).map(|i| weight(i) * loss(z[i], problem.y[i])).sum();
         let level = if self.constant > 0.0 { found.intercept / self.constant } else { 0.0 };
         let value = (lanes::square_sum(&found.coefficients) + level * level) / 2.0 + self.c * losses;
-        (found.coefficients, found.intercept, Outcome { value, ..found.outcome })
+        (found.coefficients, found.intercept, SolverOutcome { value, ..found.outcome })
     }
 }
 
 /// From the risk's units to the machine's.
-fn scaled_outcome(outcome: Outcome, scale: f64) -> Outcome {
-    Outcome {
+fn scaled_outcome(outcome: SolverOutcome, scale: f64) -> SolverOutcome {
+    SolverOutcome {
         value: outcome.value * scale,
         lower_bound: outcome.lower_bound.map(|b| b * scale),
         residual: outcome.residual * scale,
@@ -431,7 +431,7 @@ fn scaled_outcome(outcome: Outcome, scale: f64) -> Outcome {
     }
 }
 
-fn split(mut w: Vec<f64>, p: usize, outcome: Outcome) -> LinearSvmSolution {
+fn split(mut w: Vec<f64>, p: usize, outcome: SolverOutcome) -> LinearSvmSolution {
     let b = w.get(p).copied().unwrap_or(0.0);
     w.truncate(p);
     (w, b, outcome)

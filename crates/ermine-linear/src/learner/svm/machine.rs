@@ -219,7 +219,7 @@ impl SvmModel {
     }
 
     /// What decision values predict.
-    pub(super) fn said(&self, decisions: Vec<f64>) -> Vec<f64> {
+    pub(super) fn predictions(&self, decisions: Vec<f64>) -> Vec<f64> {
         match self.output() {
             Output::Values => decisions,
             // The user's margin is positive for the second class.
@@ -329,7 +329,7 @@ impl Fitted for SvmModel {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        Ok(self.said(self.decisions(features)?))
+        Ok(self.predictions(self.decisions(features)?))
     }
 
     fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {

@@ -5,12 +5,12 @@
 //!
 //! **Reference.** Schoelkopf et al., "Estimating the support of a high-dimensional distribution" (2001).
 
-use super::parameters::{Gamma, KernelChoice, KernelName};
+use super::parameters::{KernelChoice, KernelGamma, KernelName};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, svr};
 use crate::optim::smo::{DualProblem, SmoOptions, WORKING_SET};
 use ermine_core::error::Result;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Proof, Status};
 use ermine_core::param::Range;
@@ -26,7 +26,7 @@ params! {
         /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
         /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
-        gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        gamma: KernelGamma = KernelGamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
         /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
@@ -40,7 +40,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "one-class-svm",
     summary: "what belongs to the data: a score that is positive inside; the target is not looked at",
     capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
@@ -48,7 +48,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for OneClassSvm {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -5,7 +5,7 @@ use ermine_core::choice;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::Design;
 use ermine_core::linalg::dense::BLOCK;
-use ermine_core::param::{Kind, ParamType, Value};
+use ermine_core::param::{ParamKind, ParamType, Value};
 
 choice! {
     /// Kernel function.
@@ -27,7 +27,7 @@ choice! {
 
 /// What dot products or distances are multiplied by.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Gamma {
+pub enum KernelGamma {
     /// One over the number of columns times the variance of all numbers in them.
     Scale,
     /// One over the number of columns.
@@ -36,22 +36,22 @@ pub enum Gamma {
     Is(f64),
 }
 
-impl ParamType for Gamma {
-    fn kind() -> Kind {
-        Kind::Either(vec![Kind::Float, Kind::Choice(vec!["scale", "auto"])])
+impl ParamType for KernelGamma {
+    fn kind() -> ParamKind {
+        ParamKind::Either(vec![ParamKind::Float, ParamKind::Choice(vec!["scale", "auto"])])
     }
     fn to_value(&self) -> Value {
         match self {
-            Gamma::Scale => Value::Text("scale".into()),
-            Gamma::Auto => Value::Text("auto".into()),
-            Gamma::Is(gamma) => Value::Float(*gamma),
+            KernelGamma::Scale => Value::Text("scale".into()),
+            KernelGamma::Auto => Value::Text("auto".into()),
+            KernelGamma::Is(gamma) => Value::Float(*gamma),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Text(word) if word == "scale" => Some(Gamma::Scale),
-            Value::Text(word) if word == "auto" => Some(Gamma::Auto),
-            other => f64::from_value(other).filter(|g| g.is_finite() && *g >= 0.0).map(Gamma::Is),
+            Value::Text(word) if word == "scale" => Some(KernelGamma::Scale),
+            Value::Text(word) if word == "auto" => Some(KernelGamma::Auto),
+            other => f64::from_value(other).filter(|g| g.is_finite() && *g >= 0.0).map(KernelGamma::Is),
         }
     }
 }
@@ -64,7 +64,7 @@ pub struct KernelChoice {
     /// The power of "poly".
     pub degree: usize,
     /// What dot products or distances are multiplied by.
-    pub gamma: Gamma,
+    pub gamma: KernelGamma,
     /// What is added in "poly" and "sigmoid".
     pub coef0: f64,
 }
@@ -76,16 +76,16 @@ impl KernelChoice {
         let gamma = || {
             let columns = x.n_columns().max(1) as f64;
             let gamma = match self.gamma {
-                Gamma::Is(gamma) => gamma,
-                Gamma::Auto => 1.0 / columns,
-                Gamma::Scale => match variance(x, weights) {
+                KernelGamma::Is(gamma) => gamma,
+                KernelGamma::Auto => 1.0 / columns,
+                KernelGamma::Scale => match variance(x, weights) {
                     variance if variance > 0.0 => 1.0 / (columns * variance),
                     _ if is_constant(x) => 1.0,
                     // It vanishes or is none, though the numbers differ.
                     variance => 1.0 / variance,
                 },
             };
-            let given = matches!(self.gamma, Gamma::Is(_));
+            let given = matches!(self.gamma, KernelGamma::Is(_));
             if gamma.is_finite() && (given || gamma > 0.0) {
                 Ok(gamma)
             } else {

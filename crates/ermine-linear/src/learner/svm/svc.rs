@@ -8,7 +8,7 @@
 //! **Reference.** Cortes and Vapnik, "Support-vector networks" (1995).
 
 use super::machine::{SvmModel, SvmSettings, SvmTrainingFacts};
-use super::parameters::{Gamma, KernelChoice, KernelName};
+use super::parameters::{KernelChoice, KernelGamma, KernelName};
 use super::source::{KernelSource, center_of, own_columns, rows_of};
 use super::{MACHINE, certificate};
 use crate::kernel::Kernel;
@@ -17,7 +17,7 @@ use crate::optim::halfspace::{Separation, separate};
 use crate::optim::smo::{DualProblem, SmoOptions, SmoSolution, WORKING_SET};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Context, Family, Info, Learner, Path, SplitPredictions, Trained};
+use ermine_core::learner::{Context, Family, Learner, LearnerInfo, PathLearner, SplitPredictions, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, Features, Splits};
 use ermine_core::model::{Certificate, Fitted, Output};
@@ -48,7 +48,7 @@ params! {
         /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
         /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
-        gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        gamma: KernelGamma = KernelGamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
         /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
@@ -68,7 +68,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "svc",
     summary: "support vector classification: the widest margin, hard or soft, with kernels",
     capabilities: MACHINE,
@@ -94,7 +94,7 @@ struct ClassPair {
 }
 
 impl Learner for Svc {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -109,13 +109,13 @@ impl Learner for Svc {
         })
     }
 
-    fn path(&self) -> Option<&dyn Path> {
+    fn path(&self) -> Option<&dyn PathLearner> {
         Some(self)
     }
 }
 
 /// Prices of slack from the least to the greatest, each from the solution of the one before; rows and kernel are the same for all.
-impl Path for Svc {
+impl PathLearner for Svc {
     fn parameter(&self) -> &'static str {
         "C"
     }
@@ -149,7 +149,7 @@ impl Path for Svc {
         splits: &Splits,
         context: &Context<'_>,
     ) -> Result<Option<SplitPredictions>> {
-        let scaled = self.kernel != KernelName::Linear && self.gamma == Gamma::Scale;
+        let scaled = self.kernel != KernelName::Linear && self.gamma == KernelGamma::Scale;
         if scaled || self.standardize || self.class_weight != ClassWeight::Equal {
             return Ok(None);
         }
@@ -173,7 +173,7 @@ impl Path for Svc {
                 self.along(&problem, &kept, values, context, |at, solutions| {
                     let machine = self.machine(&problem, solutions);
                     output = machine.output();
-                    predicted[at] = machine.said(decisions(&machine, &kept, &test));
+                    predicted[at] = machine.predictions(decisions(&machine, &kept, &test));
                     Ok(())
                 })?;
                 Ok((output, predicted))

@@ -6,7 +6,7 @@
 //! **Reference.** Smola and Schoelkopf, "A tutorial on support vector regression" (2004).
 
 use super::machine::{SvmModel, SvmSettings, SvmTrainingFacts};
-use super::parameters::{Gamma, KernelChoice, KernelName};
+use super::parameters::{KernelChoice, KernelGamma, KernelName};
 use super::source::{KernelSource, center_of, own_columns, rows_of};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, certificate};
@@ -14,7 +14,7 @@ use crate::learner::linear::prepare::{PreparedData, scaled};
 use crate::optim::smo::{DualProblem, SmoOptions, SmoSolution, WORKING_SET};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::Matrix;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::Proof;
@@ -34,7 +34,7 @@ params! {
         /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
         /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
-        gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        gamma: KernelGamma = KernelGamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
         /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
@@ -48,7 +48,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "svr",
     summary: "support vector regression: a tube around the target, with kernels",
     capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
@@ -56,7 +56,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for Svr {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

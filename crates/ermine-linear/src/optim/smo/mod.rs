@@ -25,7 +25,7 @@ mod polish;
 mod rows;
 mod working_set;
 
-use super::{Outcome, SolverStatus};
+use super::{SolverOutcome, SolverStatus};
 use crate::kernel::{KernelElement, KernelMatrix, whole};
 use ermine_core::error::Result;
 use ermine_core::progress::{Event, Observer, report};
@@ -77,7 +77,7 @@ pub struct SmoSolution {
     /// The intercept.
     pub intercept: f64,
     /// How it ended; the primal value, and the dual as its lower bound.
-    pub outcome: Outcome,
+    pub outcome: SolverOutcome,
     /// How many kernel rows were computed, those of the cache once.
     pub n_kernel_rows: u64,
 }
@@ -194,7 +194,8 @@ pub fn solve_from<E: KernelElement>(
     }
     let intercept = state.intercept();
     let (value, bound) = state.values(intercept);
-    let outcome = Outcome { status, n_iterations: steps, value, lower_bound: Some(bound), residual: state.violation() };
+    let outcome =
+        SolverOutcome { status, n_iterations: steps, value, lower_bound: Some(bound), residual: state.violation() };
     Ok(SmoSolution {
         variables: state.variables,
         sums: state.sums,

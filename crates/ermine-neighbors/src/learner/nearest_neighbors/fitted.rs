@@ -1,4 +1,4 @@
-//! The fitted form of nearest neighbors: the index, the answers of its rows, and the rules of the vote.
+//! The fitted nearest-neighbors model: the index, the targets of its rows, and the voting rules.
 
 use super::space::{EncodedRows, NeighborIndex, RowEncoder};
 use crate::search::nearest::Neighbors;
@@ -12,7 +12,7 @@ use ermine_core::parallel;
 use ermine_core::section::Sections;
 use serde::{Deserialize, Serialize};
 
-/// What the training rows answered.
+/// The targets of the training rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StoredTargets {
     Classes { codes: Vec<u32>, n_classes: usize },
@@ -44,7 +44,7 @@ impl StoredTargets {
         }
     }
 
-    /// The answers of more rows, in the form of these. An error for a class that isn't known or another number of outputs.
+    /// The targets of new rows in the form of these. An error for an unknown class or another number of outputs.
     fn more(&self, target: &Target, classes: &[String]) -> Result<StoredTargets> {
         match (self, target) {
             (StoredTargets::Classes { n_classes, .. }, Target::Classes { codes, labels }) => {
@@ -62,7 +62,7 @@ impl StoredTargets {
             (StoredTargets::Values { n_outputs, .. }, Target::Values { n_outputs: m, .. }) if m == n_outputs => {
                 Ok(StoredTargets::of(target))
             }
-            _ => Err(Error::data("the new rows have another target than the model's training data")),
+            _ => Err(Error::data("the target of the new rows differs from that of the training data")),
         }
     }
 
@@ -79,32 +79,32 @@ impl StoredTargets {
     }
 }
 
-/// How neighbors become a prediction.
+/// How neighbors are combined into a prediction.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct VotingRules {
-    /// How many neighbors count, where there are as many rows.
+    /// Number of neighbors.
     pub(super) k: usize,
     pub(super) radius: Option<f64>,
     pub(super) weights: NeighborWeights,
     pub(super) tie: TieRule,
-    /// The leave-one-out errors of k = 1, 2, ..., where k was chosen by them.
+    /// The leave-one-out errors of k = 1, 2, ..., if k was chosen by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) errors: Vec<f64>,
 }
 
-/// The training rows in an index, their answers and the rules of the vote.
+/// The training rows in an index, their targets and the voting rules.
 pub struct NeighborModel {
     pub(super) reader: RowEncoder,
     pub(super) place: NeighborIndex,
-    /// The rows by another metric, for ties.
+    /// The index of the second metric, for ties.
     pub(super) other: Option<NeighborIndex>,
     pub(super) rules: VotingRules,
     pub(super) answers: StoredTargets,
-    /// The numbers in the training data of the rows that are kept, where some were dropped.
+    /// The training row numbers of the kept rows, if some were dropped.
     pub(super) kept: Option<Vec<u32>>,
 }
 
-/// The neighbors of one query, for a tie that needs more of them.
+/// The neighbors of one query, for ties that need more of them.
 struct QueryNeighbors<'a> {
     model: &'a NeighborModel,
     queries: &'a EncodedRows,
@@ -155,7 +155,7 @@ impl MoreNeighbors for LeaveOneOutNeighbors<'_> {
     }
 }
 
-/// For ties that are decided without further neighbors.
+/// For ties that are broken without further neighbors.
 struct NoMoreNeighbors;
 
 impl MoreNeighbors for NoMoreNeighbors {
@@ -169,40 +169,40 @@ impl MoreNeighbors for NoMoreNeighbors {
 }
 
 impl NeighborModel {
-    /// The nearest-neighbors part of a model. An error for a model of another learner.
+    /// The nearest-neighbors part of a model. An error for other learners.
     pub fn of(model: &Model) -> Result<&NeighborModel> {
         model.fitted().ok_or_else(|| Error::Unsupported {
             learner: model.header().learner.clone(),
-            need: "neighbors (only nearest-neighbors has them)".into(),
+            need: "neighbors (only nearest-neighbors models have them)".into(),
         })
     }
 
-    /// Number of rows among which neighbors are found.
+    /// Number of rows in the index.
     pub fn n_rows(&self) -> usize {
         self.place.len()
     }
 
-    /// How many neighbors count.
+    /// Number of neighbors.
     pub fn k(&self) -> usize {
         self.rules.k.min(self.place.len())
     }
 
-    /// The number in the training data (those added since come after it) of a row that is kept.
+    /// The row number of a kept row in the training data, including rows added later.
     pub fn training_row(&self, row: u32) -> u32 {
         self.kept.as_ref().and_then(|kept| kept.get(row as usize)).copied().unwrap_or(row)
     }
 
-    /// The radius within which neighbors count, in place of the nearest k.
+    /// The radius, if it is used instead of k.
     pub fn radius(&self) -> Option<f64> {
         self.rules.radius
     }
 
-    /// The leave-one-out errors of k = 1, 2, ..., where k was chosen by them.
+    /// The leave-one-out errors of k = 1, 2, ..., if k was chosen by them.
     pub fn leave_one_out_errors(&self) -> &[f64] {
         &self.rules.errors
     }
 
-    /// The class of a row, where classes were learned.
+    /// The class of a row, for classification.
     pub fn class_of(&self, row: u32) -> Option<u32> {
         match &self.answers {
             StoredTargets::Classes { codes, .. } => codes.get(row as usize).copied(),
@@ -210,7 +210,7 @@ impl NeighborModel {
         }
     }
 
-    /// The numbers of a row, where numbers were learned.
+    /// The targets of a row, for regression.
     pub fn values_of(&self, row: u32) -> Option<&[f64]> {
         match &self.answers {
             StoredTargets::Classes { .. } => None,
@@ -218,18 +218,18 @@ impl NeighborModel {
         }
     }
 
-    /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in
-    /// the training data, or as in the kept ones where some were dropped ([`NeighborModel::training_row`]).
+    /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in the training data, or as in the kept rows
+    /// if some were dropped ([`NeighborModel::training_row`]).
     pub fn kneighbors(&self, features: &Features, k: usize) -> Result<Neighbors> {
         self.place.kneighbors(&self.reader.read(features)?, k)
     }
 
-    /// The `k` nearest others of every training row.
+    /// The `k` nearest other rows of every training row.
     pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
         self.place.own_kneighbors(k)
     }
 
-    /// All training rows within `radius` of every row, the boundary included, nearest first.
+    /// All training rows within `radius` of every row (inclusive), nearest first.
     pub fn radius_neighbors(&self, features: &Features, radius: f64) -> Result<Neighbors> {
         self.place.radius_neighbors(&self.reader.read(features)?, radius)
     }
@@ -239,9 +239,8 @@ impl NeighborModel {
         self.place.own_radius_neighbors(radius)
     }
 
-    /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
-    /// and k stay as they were trained; what was said about the share of neighbors that an approximate search finds no longer holds. Nothing is added if
-    /// there is an error.
+    /// Adds the rows of a data set to a model without rebuilding its index; they are numbered after the existing rows. Encoding, covariance, ranges and k are not changed; the measured recall of an
+    /// approximate index no longer applies. Nothing is added if there is an error.
     pub fn add(model: &mut Model, data: &Dataset) -> Result<()> {
         NeighborModel::of(model)?;
         let (header, fitted) = model.parts_mut()?;
@@ -259,7 +258,8 @@ impl NeighborModel {
             other.add(&rows)?;
         }
         if measured {
-            let because = "the search for neighbors is approximate, and rows were added since the share that it finds was measured".into();
+            let because =
+                "the neighbor search is approximate, and rows were added after its recall was measured".into();
             header.certificate.proofs = vec![Proof::Nothing { because }];
         }
         own.reader = reader;
@@ -271,10 +271,10 @@ impl NeighborModel {
         Ok(())
     }
 
-    /// Reads it from a model file.
+    /// Loads the model from a file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let (reader, rules): (RowEncoder, VotingRules) = (sections.json("reader")?, sections.json("rules")?);
-        let broken = || Error::model_file("the parts of a nearest-neighbors model don't fit together");
+        let broken = || Error::model_file("the parts of a nearest-neighbors model are inconsistent");
         let n_columns = header.schema.features.len();
         if !reader.reads(n_columns) {
             return Err(broken());
@@ -316,14 +316,14 @@ impl NeighborModel {
         distances: &[f64],
         out: &mut [f64],
     ) -> Result<()> {
-        // The neighbor after those that count says how wide a kernel is; a radius is its own width.
+        // The first neighbor that is not counted determines the kernel width; a radius is its own width.
         let k = if self.rules.radius.is_some() { rows.len() } else { k.min(rows.len()) };
         let next = self.rules.radius.or(distances.get(k).copied());
         let (rows, distances) = (&rows[..k], &distances[..k]);
         let VotingRules { weights, tie, .. } = &self.rules;
         match &self.answers {
             StoredTargets::Values { values, .. } => mean(weights, values, rows, distances, next, out),
-            // The same as below, without its lists.
+            // A fast path for the same result.
             StoredTargets::Classes { codes, .. }
                 if matches!((weights, tie), (NeighborWeights::Uniform, TieRule::FirstClass)) =>
             {
@@ -336,7 +336,7 @@ impl NeighborModel {
                 let vote = Vote { classes: codes, n_classes: *n_classes, weights, tie };
                 out.copy_from_slice(&vote.shares(rows, distances, next)?);
                 let class = vote.class(rows, distances, next, asked)? as usize;
-                // Of level classes the highest share is taken to win: the chosen one gets the last digit more.
+                // The highest share wins, so the chosen class of a tie gets one more unit in the last place.
                 let most = out.iter().copied().fold(0.0, f64::max);
                 if out.iter().position(|share| *share == most) != Some(class) {
                     out[class] = most.next_up();
@@ -346,7 +346,7 @@ impl NeighborModel {
         }
     }
 
-    /// What each of several numbers of neighbors predicts, from one search.
+    /// The predictions for several numbers of neighbors, from one search.
     pub(super) fn predict_for(&self, ks: &[usize], features: &Features) -> Result<Vec<Vec<f64>>> {
         let ks: Vec<usize> = ks.iter().map(|&k| k.min(self.place.len())).collect();
         let queries = self.reader.read(features)?;
@@ -354,7 +354,7 @@ impl NeighborModel {
         ks.iter().map(|&k| self.answers(&queries, k, &found)).collect()
     }
 
-    /// What each of several numbers of neighbors predicts for every row from the rows of other folds, fold by fold, from one search.
+    /// The predictions of every row from the rows of other folds, for several numbers of neighbors, from one search.
     pub(super) fn predict_folds(
         &self,
         ks: &[usize],
@@ -374,7 +374,7 @@ impl NeighborModel {
                 let row = members[member] as usize;
                 let (rows, distances) = (found.rows(row), found.distances(row));
                 if rows.is_empty() {
-                    return Err(Error::data("the metric gives no distances"));
+                    return Err(Error::data("the metric returned no valid distances"));
                 }
                 self.answer(&NoMoreNeighbors, k.min(others), rows, distances, out)
             })?;
@@ -390,7 +390,7 @@ impl NeighborModel {
         }
     }
 
-    /// The neighbors of queries that `k` of them need, or those within the radius.
+    /// The `k` nearest neighbors of the queries, or those within the radius.
     fn find(&self, queries: &EncodedRows, k: usize) -> Result<Neighbors> {
         match self.rules.radius {
             Some(radius) => self.place.radius_neighbors(queries, radius),
@@ -398,7 +398,7 @@ impl NeighborModel {
         }
     }
 
-    /// The answers for queries, row by row.
+    /// The predictions for the queries, row by row.
     fn answers(&self, queries: &EncodedRows, k: usize, found: &Neighbors) -> Result<Vec<f64>> {
         let n_answers = self.n_answers();
         let mut out = vec![0.0; queries.len() * n_answers];
@@ -409,19 +409,19 @@ impl NeighborModel {
             }
             let nearest = asked.nearest(1)?;
             let (distance, row) =
-                nearest.first().copied().ok_or_else(|| Error::data("the metric gives no distances"))?;
+                nearest.first().copied().ok_or_else(|| Error::data("the metric returned no valid distances"))?;
             self.answer(&asked, k, &[row], &[distance], out)
         })?;
         Ok(out)
     }
 
-    /// An error if there is a function in it, which can't be written.
+    /// An error if the model contains custom functions, which can't be saved.
     fn check_writable(&self) -> Result<()> {
         let own_metric =
             matches!(&self.place, NeighborIndex::Rows(index) if matches!(index.metric(), Metric::Custom(_)));
         if own_metric || matches!(self.rules.weights, NeighborWeights::Own(_)) {
             let what = if own_metric { "metric" } else { "weights" };
-            let need = format!("a model file for {what} of the user's own: a function can't be written");
+            let need = format!("saving a model with custom {what}: a function can't be saved");
             return Err(Error::Unsupported { learner: "nearest-neighbors".into(), need });
         }
         Ok(())

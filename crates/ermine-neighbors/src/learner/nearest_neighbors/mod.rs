@@ -1,32 +1,31 @@
-//! Nearest neighbors: a row is what the training rows near it are.
+//! K-nearest neighbors: predicts from the nearest training rows.
 //!
-//! **Idea.** Keep the training rows. For a new row find the k nearest (or all within a radius): they vote for a class, or their mean is the number. What *near* means
-//! is the metric's to say; how much each counts, the weights'; what happens when two classes get equally many votes, the tie rule's.
+//! **Idea.** Store the training rows. For a new row find the k nearest (or all within a radius): they vote for a class, or their mean is the prediction. The metric defines distances, the weights
+//! define how much each neighbor counts, and the tie rule decides between classes with equally many votes.
 //!
 //! **Formula.** Class c gets `sum_i w_i [y_i = c] / sum_i w_i` over the neighbors i, a number is `sum_i w_i y_i / sum_i w_i`; see [`crate::search`] for metrics, weights and ties.
 //! With `max_neighbors` k is chosen by its leave-one-out error, for all k at once.
 //!
-//! **Cost.** Training builds an index; predicting searches it. The neighbors found are exactly those that comparing all rows finds, unless an approximate
-//! index is asked for (`algorithm = hnsw`).
+//! **Cost.** Training builds an index; prediction searches it. The neighbors are exactly those of brute force, unless an approximate index is chosen (`algorithm = hnsw`).
 //!
-//! **Range.** Numbers beyond 1e300 in size count as that.
+//! **Range.** Numbers above 1e300 in absolute value are treated as 1e300.
 //!
 //! **References.** Fix and Hodges (1951); Cover and Hart, Nearest neighbor pattern classification (1967).
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`parameters`] | the parameters, and functions of the user's own in their place |
-//! | `space` | how a table's rows become queries, and the index that answers them |
-//! | `fitted` | the model: neighbors, predictions, more rows, files |
+//! | [`parameters`] | the parameters, and custom functions |
+//! | `space` | conversion of rows to queries, and the index |
+//! | `fitted` | the model: neighbors, predictions, adding rows, files |
 
 mod fitted;
 pub mod parameters;
 mod space;
 
 pub use fitted::NeighborModel;
-pub use parameters::{Algorithm, CustomFunctions, Keep, MetricName, NearestNeighbors, TieName, WeightName};
+pub use parameters::{CustomFunctions, Keep, MetricName, NearestNeighbors, SearchAlgorithm, TieName, WeightName};
 
-use super::{Capabilities, Context, Family, Info, Learner, Path, SplitPredictions, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, PathLearner, SplitPredictions, Trained};
 use crate::search::condense;
 use crate::search::index::Index;
 use crate::search::leave_one_out::{best_k, classification_errors, regression_errors};
@@ -36,7 +35,7 @@ use crate::search::vote::Vote;
 use crate::search::weight::NeighborWeights;
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::mixed::{Missing, Mixed};
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_core::distance::whiten::Whitening;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, SparseRows, Splits, Task};
@@ -48,9 +47,9 @@ use fitted::{LeaveOneOutNeighbors, StoredTargets, VotingRules};
 use parameters::RowForm;
 use space::{EncodedRows, NeighborIndex, RowEncoder};
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "nearest-neighbors",
-    summary: "the k nearest training rows vote, or their mean is taken; exact search, many metrics",
+    summary: "majority class or mean of the k nearest training rows; exact search, many metrics",
     capabilities: Capabilities {
         tasks: &[Task::Classification, Task::Regression],
         binary_only: false,
@@ -66,7 +65,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for NearestNeighbors {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -74,15 +73,15 @@ impl Learner for NearestNeighbors {
         Ok(trained(self.clone().with(CustomFunctions::default()).learn(data)?))
     }
 
-    /// Where the number of neighbors has no part in training. Text and categories are not read through a schema, so that they have no path.
-    fn path(&self) -> Option<&dyn Path> {
+    /// Only if the number of neighbors doesn't affect training. Text and categories are not converted by a schema, so they have no path.
+    fn path(&self) -> Option<&dyn PathLearner> {
         let plain = self.radius.is_none() && self.max_neighbors.is_none() && self.keep == Keep::All;
         (plain && self.metric.form() == RowForm::Encoded).then_some(self)
     }
 }
 
-/// The most neighbors that are asked for are found once; fewer of them are the first of these.
-impl Path for NearestNeighbors {
+/// The largest number of neighbors is searched once; smaller numbers use the first of them.
+impl PathLearner for NearestNeighbors {
     fn parameter(&self) -> &'static str {
         "n_neighbors"
     }
@@ -98,8 +97,8 @@ impl Path for NearestNeighbors {
         Ok((model.output(), model.predict_for(&self.numbers_of(values), features)?))
     }
 
-    /// One index over all rows serves all folds: the neighbors of a row in its own fold are passed over. Not where something is estimated from the training rows (a
-    /// scale, a covariance), where a tie asks for further neighbors, where the search is approximate, or where rows are sparse.
+    /// One index over all rows serves all folds: neighbors in a row's own fold are skipped. Not possible if anything is estimated from the training rows (a scale, a covariance), if ties need further
+    /// neighbors, if the search is approximate, or if rows are sparse.
     fn predict_splits(
         &self,
         data: &Dataset,
@@ -109,7 +108,8 @@ impl Path for NearestNeighbors {
     ) -> Result<Option<SplitPredictions>> {
         let estimated = self.standardize || (self.metric == MetricName::Mahalanobis && self.covariance.is_none());
         let asks = matches!(self.tie, TieName::NextPoint | TieName::OtherMetric);
-        let plain = !estimated && !asks && self.algorithm != Algorithm::Hnsw && !space::has_sparse(data.features());
+        let plain =
+            !estimated && !asks && self.algorithm != SearchAlgorithm::Hnsw && !space::has_sparse(data.features());
         let Some((fold, n_folds)) = splits.folds().filter(|_| plain) else {
             return Ok(None);
         };
@@ -120,13 +120,13 @@ impl Path for NearestNeighbors {
 }
 
 impl NearestNeighbors {
-    /// The numbers of neighbors that are asked for.
+    /// The requested numbers of neighbors.
     fn numbers_of(&self, values: &[Value]) -> Vec<usize> {
         values.iter().map(|value| value.number().map_or(self.n_neighbors, |k| k as usize)).collect()
     }
 }
 
-/// Nearest neighbors with functions of the user's own ([`NearestNeighbors::with`]).
+/// Nearest neighbors with custom functions ([`NearestNeighbors::with`]).
 #[derive(Clone)]
 pub struct NearestNeighborsOf {
     params: NearestNeighbors,
@@ -152,7 +152,7 @@ impl Parameters for NearestNeighborsOf {
 }
 
 impl Learner for NearestNeighborsOf {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -170,12 +170,12 @@ impl NearestNeighborsOf {
         let params = &self.params;
         if let (Some(_), Some(most)) = (params.radius, params.max_neighbors) {
             let (owner, name, value) = (INFO.name.into(), "max_neighbors".into(), most.to_string());
-            return Err(Error::Param { owner, name, value, allowed: "none where a radius is set".into() });
+            return Err(Error::Param { owner, name, value, allowed: "none if a radius is set".into() });
         }
         let reader = RowEncoder::fit(self.form(), data.features(), params.standardize)?;
         let mut rows = reader.read(data.features())?;
         let mut answers = StoredTargets::of(data.target());
-        // What a metric estimates, it estimates from all rows, whichever are kept.
+        // The parameters of a metric are estimated from all rows, even if some are dropped later.
         let measure = self.measure(&rows, None, data)?;
         let wanted = (params.tie == TieName::OtherMetric).then_some(params.tie_metric);
         let other = wanted.map(|name| self.measure(&rows, Some(name), data)).transpose()?;
@@ -201,23 +201,23 @@ impl NearestNeighborsOf {
         model.place.state_recall(searched)?;
         let mut certificate = plain_certificate(&model, data.n_rows());
         if let Some(chosen) = chosen {
-            // What approximate neighbors say about k proves nothing.
+            // Approximate neighbors prove nothing about k.
             let proofs = if model.place.recall().is_some() { certificate.proofs } else { chosen.proofs };
             certificate = Certificate { proofs, notes: certificate.notes, ..chosen };
         } else if params.radius.is_none() && model.k() < params.n_neighbors {
             let (k, n) = (params.n_neighbors, model.k());
-            certificate.notes.push(format!("n_neighbors = {k} of {n} rows: all of them count"));
+            certificate.notes.push(format!("n_neighbors = {k}, but there are only {n} rows: all of them count"));
         }
         certificate.notes.extend(self.idle_parameters());
         Ok((model, certificate))
     }
 
-    /// Notes on parameters that are set and have no part.
+    /// Notes on parameters that are set but have no effect.
     fn idle_parameters(&self) -> Vec<String> {
         let NearestNeighbors { metric, p, covariance, weights, kernel_width, .. } = &self.params;
         let own = self.own.metric.is_some();
         let kernel = self.own.weights.is_none() && matches!(self.params.weighting(), NeighborWeights::Kernel { .. });
-        let measured = if own { "the user's own".to_string() } else { metric.to_string() };
+        let measured = if own { "custom".to_string() } else { metric.to_string() };
         let idle = [
             ("p", *p != 2.0 && (own || *metric != MetricName::Minkowski), format!("metric = {measured}")),
             (
@@ -229,7 +229,7 @@ impl NearestNeighborsOf {
         ];
         idle.iter()
             .filter(|idle| idle.1)
-            .map(|(name, _, why)| format!("{name} is set, and has no part with {why}"))
+            .map(|(name, _, why)| format!("{name} is set, but has no effect with {why}"))
             .collect()
     }
 
@@ -241,20 +241,20 @@ impl NearestNeighborsOf {
     /// The metric of rows or of text, or another one of the same form.
     fn measure(&self, rows: &EncodedRows, other: Option<MetricName>, data: &Dataset) -> Result<RowMetric> {
         if let Some(other) = other.filter(|other| other.form() != self.form()) {
-            let metric = if self.own.metric.is_some() { "the user's own" } else { self.params.metric.word() };
+            let metric = if self.own.metric.is_some() { "custom" } else { self.params.metric.word() };
             let need = format!("metric = {metric} with tie_metric = {other}: they compare rows in different forms");
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
         match rows {
             EncodedRows::Texts(_) => self.text_metric(other.unwrap_or(self.params.metric)).map(RowMetric::Text),
             EncodedRows::Rows { values, width } => {
-                self.metric(other, &Rows::row_major(values, *width)?, data).map(RowMetric::Rows)
+                self.metric(other, &RowMatrix::row_major(values, *width)?, data).map(RowMetric::Rows)
             }
             EncodedRows::Sparse(rows) => self.sparse_metric(other, rows, data).map(RowMetric::Rows),
         }
     }
 
-    /// An index over rows.
+    /// Builds an index over rows.
     fn place(&self, rows: &EncodedRows, measure: RowMetric) -> Result<NeighborIndex> {
         let (values, width, metric) = match (rows, measure) {
             (EncodedRows::Texts(texts), RowMetric::Text(metric)) => {
@@ -268,38 +268,40 @@ impl NearestNeighborsOf {
         };
         let narrow = space::narrowed(values);
         let seen = match &narrow {
-            Some(narrow) => Rows::row_major_f32(narrow, width)?,
-            None => Rows::row_major(values, width)?,
+            Some(narrow) => RowMatrix::row_major_f32(narrow, width)?,
+            None => RowMatrix::row_major(values, width)?,
         };
         Ok(NeighborIndex::Rows(Box::new(Index::build_as(&seen, metric, self.params.wish())?)))
     }
 
     fn text_metric(&self, name: MetricName) -> Result<StringMetric> {
-        let metric = name.of_text().filter(|_| matches!(self.params.algorithm, Algorithm::Auto | Algorithm::BallTree));
+        let metric = name
+            .of_text()
+            .filter(|_| matches!(self.params.algorithm, SearchAlgorithm::Auto | SearchAlgorithm::BallTree));
         metric.ok_or_else(|| Error::Unsupported {
             learner: INFO.name.into(),
             need: format!("algorithm = {} for text (it is searched by a ball_tree)", self.params.algorithm),
         })
     }
 
-    /// The metric of sparse rows. An error for one that needs all their columns, or another kind of index.
+    /// The metric of sparse rows. An error for metrics that need all columns, or another kind of index.
     fn sparse_metric(&self, other: Option<MetricName>, rows: &SparseRows, data: &Dataset) -> Result<Metric> {
         let refuse = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
         let algorithm = self.params.algorithm;
-        if !matches!(algorithm, Algorithm::Auto | Algorithm::Brute) {
+        if !matches!(algorithm, SearchAlgorithm::Auto | SearchAlgorithm::Brute) {
             return refuse(format!("algorithm = {algorithm} for sparse columns (they are searched by brute)"));
         }
         let name = other.unwrap_or(self.params.metric);
         if other.is_none() && self.own.metric.is_some() || name == MetricName::Mahalanobis {
-            let name = if name == MetricName::Mahalanobis { name.word() } else { "the user's own" };
+            let name = if name == MetricName::Mahalanobis { name.word() } else { "custom" };
             return refuse(format!("metric = {name} for sparse columns: it needs dense ones"));
         }
-        // None of the others looks at the rows.
-        self.metric(other, &Rows::row_major(&[], rows.n_columns.max(1))?, data)
+        // The other metrics don't use the rows.
+        self.metric(other, &RowMatrix::row_major(&[], rows.n_columns.max(1))?, data)
     }
 
-    /// The metric of the user, of the parameters, or the other one.
-    fn metric(&self, other: Option<MetricName>, rows: &Rows<'_>, data: &Dataset) -> Result<Metric> {
+    /// The custom metric, the metric of the parameters, or the second one.
+    fn metric(&self, other: Option<MetricName>, rows: &RowMatrix<'_>, data: &Dataset) -> Result<Metric> {
         if let (Some(own), None) = (&self.own.metric, other) {
             return Ok(Metric::Custom(own.clone()));
         }
@@ -317,14 +319,14 @@ impl NearestNeighborsOf {
                 Some(covariance) => Whitening::given(covariance, &vec![0.0; rows.n_features()])?,
                 None => Whitening::estimated(rows)?,
             }),
-            // Text has an index of its own.
+            // Text has its own index.
             MetricName::Hamming | MetricName::Edit | MetricName::HammingText => Metric::Hamming,
             MetricName::Mixed => mixed(Missing::Skip)?,
             MetricName::MixedFar => mixed(Missing::Far)?,
         })
     }
 
-    /// The rows of a condensed or edited set, ascending; none where all are kept.
+    /// The rows of a condensed or edited set, ascending; `None` if all are kept.
     fn kept_rows(&self, rows: &EncodedRows, answers: &StoredTargets, measure: &RowMetric) -> Result<Option<Vec<u32>>> {
         let (keep, k) = (self.params.keep, self.params.n_neighbors);
         if keep == Keep::All {
@@ -332,13 +334,13 @@ impl NearestNeighborsOf {
         }
         let unsupported = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
         let StoredTargets::Classes { codes, n_classes } = answers else {
-            return unsupported(format!("keep = {keep} for numbers (it is for classes)"));
+            return unsupported(format!("keep = {keep} for regression (it is for classification)"));
         };
         if keep == Keep::Condensed {
             let (EncodedRows::Rows { values, width }, RowMetric::Rows(metric)) = (rows, measure) else {
                 return unsupported("keep = condensed for text or sparse columns".into());
             };
-            return condense::condensed(&Rows::row_major(values, *width)?, codes, metric).map(Some);
+            return condense::condensed(&RowMatrix::row_major(values, *width)?, codes, metric).map(Some);
         }
         let neighbors = self.place(rows, measure.clone())?.own_kneighbors(k)?;
         let kept = condense::edited(&neighbors, codes, *n_classes)?;
@@ -349,7 +351,7 @@ impl NearestNeighborsOf {
     }
 }
 
-/// How rows of either sort are compared.
+/// How rows of either kind are compared.
 #[derive(Clone)]
 enum RowMetric {
     Rows(Metric),
@@ -358,7 +360,7 @@ enum RowMetric {
 
 fn plain_certificate(model: &NeighborModel, n_rows: usize) -> Certificate {
     let because = match model.place.recall() {
-        None => "the training rows are the model; the search for neighbors is exact".to_string(),
+        None => "the model stores the training rows; the neighbor search is exact".to_string(),
         Some(recall) => format!(
             "the training rows are the model, and the search for neighbors is approximate: it found {:.1}% of the {} nearest of a \
              sample of the rows",
@@ -374,11 +376,11 @@ fn plain_certificate(model: &NeighborModel, n_rows: usize) -> Certificate {
     Certificate { objective: "nothing".into(), value: None, status: Status::Done, proofs, notes }
 }
 
-/// Sets k to the best of 1 to `most` by leave-one-out error.
+/// Chooses k from 1 to `most` by leave-one-out error.
 fn choose_k(model: &mut NeighborModel, rows: &EncodedRows, most: usize) -> Result<Certificate> {
     let most = most.min(model.place.len().saturating_sub(1));
     if most == 0 {
-        return Err(Error::data("max_neighbors: leave-one-out needs two rows or more"));
+        return Err(Error::data("max_neighbors: leave-one-out needs at least two rows"));
     }
     let neighbors = model.place.own_kneighbors(most + 1)?;
     let VotingRules { weights, tie, .. } = &model.rules;

@@ -1,4 +1,4 @@
-//! The parameters of nearest neighbors, the words they take, and what a user may bring along in their place.
+//! The parameters of nearest neighbors, and custom functions.
 
 use super::NearestNeighborsOf;
 use crate::search::choice::IndexKind;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 choice! {
     /// How far apart two rows are.
     pub enum MetricName {
-        /// Straight-line distance.
+        /// Euclidean distance.
         Euclidean = "euclidean",
         /// Sum of the absolute differences.
         Manhattan = "manhattan",
@@ -23,17 +23,17 @@ choice! {
         Minkowski = "minkowski",
         /// One minus the cosine of the angle.
         Cosine = "cosine",
-        /// Euclidean after taking out scale and correlation, estimated from the training rows.
+        /// Euclidean after removing scale and correlation, estimated from the training rows.
         Mahalanobis = "mahalanobis",
         /// Share of the columns that differ: categories, numbers and missing values are equal or not.
         Hamming = "hamming",
-        /// Gower's: numbers in parts of their range, categories equal or not, missing values left out.
+        /// Gower's distance: numbers relative to their range, categories equal or not, missing values left out.
         Mixed = "mixed",
-        /// The same, with a missing value as far from everything as can be.
+        /// The same, with missing values at the largest distance from all others.
         MixedFar = "mixed_far",
-        /// One column of text: the fewest insertions, deletions and replacements of a character.
+        /// One column of text: the minimum number of insertions, deletions and substitutions.
         Edit = "edit",
-        /// One column of text: the places with different characters.
+        /// One column of text: the number of positions with different characters.
         HammingText = "hamming_text",
     }
 }
@@ -80,7 +80,7 @@ choice! {
 
 choice! {
     /// Index that is searched.
-    pub enum Algorithm {
+    pub enum SearchAlgorithm {
         /// Chosen by the number of rows and columns and the metric.
         Auto = "auto",
         /// A kd-tree of bounding boxes.
@@ -132,7 +132,7 @@ params! {
         /// Second metric, for `tie` = other_metric.
         tie_metric: MetricName = MetricName::Manhattan;
         /// Index that is searched. All but hnsw (approximate) return the same neighbors.
-        algorithm: Algorithm = Algorithm::Auto;
+        algorithm: SearchAlgorithm = SearchAlgorithm::Auto;
         /// Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take longer.
         search_width: usize = 100, range Range::between(1.0, 1_000_000.0);
         /// Training rows to keep (classification only).
@@ -140,18 +140,17 @@ params! {
     }
 }
 
-/// What a user brings along: functions, which can't be parameters and aren't written to files.
+/// Custom functions, which can't be parameters and aren't saved to files.
 #[derive(Clone, Default)]
 pub struct CustomFunctions {
-    /// The distance between two rows of numbers (encoded, as for the other metrics), in place of `metric`.
+    /// The distance between two numeric (encoded) rows, instead of `metric`.
     pub metric: Option<Custom>,
-    /// How much each neighbor counts, in place of `weights`.
+    /// The weights of the neighbors, instead of `weights`.
     pub weights: Option<Arc<CustomWeights>>,
 }
 
 impl NearestNeighbors {
-    /// The same learner with a distance of the user's own. It must be symmetric, 0 or more, and never NaN; `triangle` says whether
-    /// `d(x, z) <= d(x, y) + d(y, z)` always holds, so that a tree may use it.
+    /// The same learner with a custom distance, which must be symmetric, nonnegative and never NaN; `triangle` states that `d(x, z) <= d(x, y) + d(y, z)` always holds, so that trees can use it.
     pub fn with_metric(
         self,
         distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
@@ -160,24 +159,24 @@ impl NearestNeighbors {
         self.with(CustomFunctions { metric: Some(Custom::new(distance, triangle)), weights: None })
     }
 
-    /// The same learner with weights of the user's own: from the distances of the neighbors, nearest first, to as many weights.
+    /// The same learner with custom weights: a function from the distances of the neighbors, nearest first, to their weights.
     pub fn with_weights(self, weights: impl Fn(&[f64]) -> Vec<f64> + Send + Sync + 'static) -> NearestNeighborsOf {
         self.with(CustomFunctions { metric: None, weights: Some(Arc::new(weights)) })
     }
 
-    /// The same learner with what the user brings along.
+    /// The same learner with custom functions.
     pub fn with(self, own: CustomFunctions) -> NearestNeighborsOf {
         NearestNeighborsOf { params: self, own }
     }
 
-    /// The kind of index that is asked for, if one is.
+    /// The requested kind of index, if any.
     pub(super) fn wish(&self) -> Option<IndexKind> {
         match self.algorithm {
-            Algorithm::Auto => None,
-            Algorithm::KdTree => Some(IndexKind::BoxTree),
-            Algorithm::BallTree => Some(IndexKind::VantageTree),
-            Algorithm::Brute => Some(IndexKind::Scan),
-            Algorithm::Hnsw => Some(IndexKind::Graph { width: self.search_width }),
+            SearchAlgorithm::Auto => None,
+            SearchAlgorithm::KdTree => Some(IndexKind::BoxTree),
+            SearchAlgorithm::BallTree => Some(IndexKind::VantageTree),
+            SearchAlgorithm::Brute => Some(IndexKind::Scan),
+            SearchAlgorithm::Hnsw => Some(IndexKind::Graph { width: self.search_width }),
         }
     }
 
@@ -210,16 +209,16 @@ impl NearestNeighbors {
 /// The form in which rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowForm {
-    /// Numbers, with nothing missing.
+    /// Numbers without missing values.
     Encoded,
-    /// Numbers and codes as they are.
+    /// Numbers and category codes.
     Raw,
     /// Text.
     Text,
 }
 
 impl MetricName {
-    /// The form in which it compares rows.
+    /// The form in which the metric compares rows.
     pub(super) fn form(self) -> RowForm {
         match self {
             MetricName::Hamming | MetricName::Mixed | MetricName::MixedFar => RowForm::Raw,
@@ -228,7 +227,7 @@ impl MetricName {
         }
     }
 
-    /// For text, the distance between strings.
+    /// The string metric, for text.
     pub(super) fn of_text(self) -> Option<StringMetric> {
         match self {
             MetricName::Edit => Some(StringMetric::Edit),

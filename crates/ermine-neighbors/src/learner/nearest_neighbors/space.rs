@@ -1,4 +1,4 @@
-//! Where neighbors are looked for: how a table's rows become queries, and the index that answers them.
+//! Conversion of rows to queries, and the index that is searched.
 
 use super::parameters::RowForm;
 use crate::search::index::Index;
@@ -6,49 +6,49 @@ use crate::search::nearest::Neighbors;
 use crate::search::sparse::SparseIndex;
 use crate::search::strings::StringIndex;
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::Rows;
+use ermine_core::distance::rows::RowMatrix;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{EncodeOptions, Encoder, Features, SparseRows};
 use ermine_core::section::Sections;
 use ermine_core::table::{Column, Levels, Values};
 use serde::{Deserialize, Serialize};
 
-/// Larger numbers are refused: distances must stay finite.
+/// Larger numbers are rejected, so that distances stay finite.
 const LARGEST: f64 = 1e300;
 
-/// Rows of categories that would take more than this are held with their zeros left out: all metrics and indexes are for dense rows, so these are preferred.
+/// Encoded rows that would take more memory are stored sparsely; dense rows are preferred, since all metrics and indexes support them.
 const MOST_DENSE: usize = 1 << 30;
 
-/// How rows of features become what is compared.
+/// How rows of features are converted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RowEncoder {
-    /// Numbers, with nothing missing.
+    /// Numbers without missing values.
     Encoded(Encoder),
-    /// The same with the zeros left out.
+    /// The same without zeros.
     Sparse(Encoder),
-    /// Numbers as they are, categories as codes, missing values as NaN. A category that no row had gets a code that no row has.
+    /// Numbers unchanged, categories as codes, missing values as NaN. An unknown category gets an unused code.
     Raw {
-        /// The categories of each column by code; none for numbers.
+        /// The categories of each column by code; `None` for numbers.
         levels: Vec<Option<Vec<String>>>,
     },
-    /// The text of the one column; nothing for a missing one.
+    /// The text of the single column; empty if missing.
     Text,
 }
 
-/// Rows that are asked about, or that are indexed.
+/// Rows of queries or of an index.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum EncodedRows {
-    /// Rows of `width` numbers, one after the other.
+    /// Dense rows of `width` numbers.
     Rows { values: Vec<f64>, width: usize },
-    /// Rows with their zeros left out.
+    /// Sparse rows.
     Sparse(SparseRows),
     /// Text.
     Texts(Vec<String>),
 }
 
 impl RowEncoder {
-    /// Looks at the training rows. An error if their columns can't be read in this form.
+    /// Fits an encoder to the training rows. An error if their columns can't be converted to this form.
     pub(super) fn fit(form: RowForm, features: &Features, standardize: bool) -> Result<RowEncoder> {
         match form {
             RowForm::Encoded => {
@@ -59,7 +59,7 @@ impl RowEncoder {
             }
             RowForm::Raw if has_sparse(features) => Err(Error::Unsupported {
                 learner: "nearest-neighbors".into(),
-                need: "sparse columns with a metric that compares columns as they are: make them dense, or take another metric".into(),
+                need: "sparse columns with this metric: convert them to dense columns, or choose another metric".into(),
             }),
             RowForm::Raw => {
                 let names = |column: &Column| column.levels().map(|levels| levels.names().to_vec());
@@ -69,13 +69,13 @@ impl RowEncoder {
             RowForm::Text => {
                 let n = features.n_columns();
                 Err(Error::data(format!(
-                    "a metric of text compares one column, but there are {n}: leave the others out"
+                    "a text metric compares a single column, but there are {n} columns; drop the others"
                 )))
             }
         }
     }
 
-    /// The rows, read. An error where a number is so large that distances to it would not be finite.
+    /// Converts rows. An error if a number is so large that distances would not be finite.
     pub(super) fn read(&self, features: &Features) -> Result<EncodedRows> {
         for (j, column) in features.columns().iter().enumerate().filter(|(_, column)| column.levels().is_none()) {
             let far = |x: f64| x.abs() > LARGEST;
@@ -85,7 +85,7 @@ impl RowEncoder {
             if let Some((row, x)) = features.numbers(j).into_iter().enumerate().find(|(_, x)| far(*x)) {
                 let name = &column.name;
                 return Err(Error::data(format!(
-                    "column '{name}' holds {x:e} in row {row}: distances can be measured up to {LARGEST:e}"
+                    "column '{name}' contains {x:e} in row {row}; numbers up to {LARGEST:e} are supported"
                 )));
             }
         }
@@ -119,7 +119,7 @@ impl RowEncoder {
         Ok(EncodedRows::Rows { values, width })
     }
 
-    /// Numbers in a row. Columns without a single value are encoded as nothing; all rows are then equal.
+    /// Number of values per row. Columns without values are not encoded; if there are no others, all rows are equal.
     fn width(&self, n_columns: usize) -> usize {
         match self {
             RowEncoder::Encoded(encoder) | RowEncoder::Sparse(encoder) => encoder.n_columns().max(1),
@@ -127,7 +127,7 @@ impl RowEncoder {
         }
     }
 
-    /// The same reader with codes for the categories of more rows.
+    /// The same encoder with codes for the categories of more rows.
     pub(super) fn with_categories_of(&self, features: &Features) -> RowEncoder {
         let mut more = self.clone();
         if let RowEncoder::Raw { levels } = &mut more {
@@ -141,7 +141,7 @@ impl RowEncoder {
         more
     }
 
-    /// Whether it reads tables of so many columns.
+    /// Whether it can convert tables with this number of columns.
     pub(super) fn reads(&self, n_columns: usize) -> bool {
         match self {
             RowEncoder::Encoded(encoder) | RowEncoder::Sparse(encoder) => encoder.columns().len() == n_columns,
@@ -151,12 +151,12 @@ impl RowEncoder {
     }
 }
 
-/// Whether a column has its zeros left out.
+/// Whether a column is sparse.
 pub(super) fn has_sparse(features: &Features) -> bool {
     features.columns().iter().any(|column| matches!(column.values, Values::Sparse { .. }))
 }
 
-/// The known code of each category of a column, or the next code after all for one that isn't known. None where the categories are the known ones.
+/// The code of each category of a column; unknown categories get the next unused code. `None` if the codes don't change.
 fn recoded(known: &[String], column: &Column) -> Option<Vec<u32>> {
     let names = column.levels()?.names();
     if names == known {
@@ -199,7 +199,7 @@ impl EncodedRows {
     }
 }
 
-/// An index over rows of either sort.
+/// An index over rows of any kind.
 #[derive(Debug, Clone)]
 pub(super) enum NeighborIndex {
     Rows(Box<Index>),
@@ -220,7 +220,7 @@ impl NeighborIndex {
     pub(super) fn kneighbors(&self, queries: &EncodedRows, k: usize) -> Result<Neighbors> {
         match (self, queries) {
             (NeighborIndex::Rows(index), EncodedRows::Rows { values, width }) => {
-                index.kneighbors(&Rows::row_major(values, *width)?, k)
+                index.kneighbors(&RowMatrix::row_major(values, *width)?, k)
             }
             (NeighborIndex::Sparse(index), EncodedRows::Sparse(rows)) => index.kneighbors(rows, k),
             (NeighborIndex::Texts(index), EncodedRows::Texts(texts)) => index.kneighbors(texts, k),
@@ -246,7 +246,7 @@ impl NeighborIndex {
         }
     }
 
-    /// The `k` nearest of every row that are in another fold.
+    /// The `k` nearest rows in other folds, for every row.
     pub(super) fn neighbors_apart(&self, fold: &[u32], k: usize, go_on: &dyn Fn() -> Result<()>) -> Result<Neighbors> {
         match self {
             NeighborIndex::Rows(index) => index.neighbors_apart(fold, k, go_on),
@@ -254,11 +254,11 @@ impl NeighborIndex {
         }
     }
 
-    /// All within a radius of every query.
+    /// All rows within a radius of every query.
     pub(super) fn radius_neighbors(&self, queries: &EncodedRows, radius: f64) -> Result<Neighbors> {
         match (self, queries) {
             (NeighborIndex::Rows(index), EncodedRows::Rows { values, width }) => {
-                index.radius_neighbors(&Rows::row_major(values, *width)?, radius)
+                index.radius_neighbors(&RowMatrix::row_major(values, *width)?, radius)
             }
             (NeighborIndex::Sparse(index), EncodedRows::Sparse(rows)) => index.radius_neighbors(rows, radius),
             (NeighborIndex::Texts(index), EncodedRows::Texts(texts)) => index.radius_neighbors(texts, radius),
@@ -266,12 +266,12 @@ impl NeighborIndex {
         }
     }
 
-    /// Adds rows after those that are there.
+    /// Appends rows.
     pub(super) fn add(&mut self, queries: &EncodedRows) -> Result<()> {
         match (self, queries) {
             (NeighborIndex::Rows(index), EncodedRows::Rows { values, width }) => match narrowed(values) {
-                Some(narrow) => index.add(&Rows::row_major_f32(&narrow, *width)?),
-                None => index.add(&Rows::row_major(values, *width)?),
+                Some(narrow) => index.add(&RowMatrix::row_major_f32(&narrow, *width)?),
+                None => index.add(&RowMatrix::row_major(values, *width)?),
             },
             (NeighborIndex::Sparse(index), EncodedRows::Sparse(rows)) => index.add(rows),
             (NeighborIndex::Texts(index), EncodedRows::Texts(texts)) => index.add(texts.iter().cloned()),
@@ -287,7 +287,7 @@ impl NeighborIndex {
         }
     }
 
-    /// Reads the index of rows that a reader gives of tables of `n_columns`.
+    /// Loads the index of rows that an encoder produces from tables with `n_columns` columns.
     pub(super) fn load(sections: &Sections, reader: &RowEncoder, n_columns: usize) -> Result<NeighborIndex> {
         if *reader == RowEncoder::Text {
             return Ok(NeighborIndex::Texts(StringIndex::load(sections)?));
@@ -306,7 +306,7 @@ impl NeighborIndex {
         Ok(NeighborIndex::Rows(Box::new(index)))
     }
 
-    /// The metric, for people.
+    /// A description of the metric.
     pub(super) fn metric(&self) -> String {
         let words = |metric: &Metric| match metric {
             Metric::Minkowski { p } => format!("minkowski (p = {p})"),
@@ -319,23 +319,23 @@ impl NeighborIndex {
         }
     }
 
-    /// The kind of index, why, and what it holds, for people.
+    /// A description of the index: its kind, the reason for it, and its size.
     pub(super) fn choice(&self) -> String {
         match self {
             NeighborIndex::Rows(index) => {
                 let choice = index.choice();
                 let times = index.bytes() as f64 / index.row_bytes() as f64;
                 let held = format!("{times:.2} times the rows' {} bytes", index.row_bytes());
-                format!("{}, because {}; it holds {held}", choice.kind.name(), choice.reason)
+                format!("{}, because {}; it takes {held}", choice.kind.name(), choice.reason)
             }
             NeighborIndex::Sparse(index) => {
-                format!("brute, because rows are sparse; it holds {} bytes", index.bytes())
+                format!("brute, because rows are sparse; it takes {} bytes", index.bytes())
             }
             NeighborIndex::Texts(_) => "ball_tree, because the triangle inequality holds".into(),
         }
     }
 
-    /// Measures the share of the `k` nearest that an approximate index finds.
+    /// Measures the recall of an approximate index.
     pub(super) fn state_recall(&mut self, k: usize) -> Result<()> {
         match self {
             NeighborIndex::Rows(index) => index.state_recall(k),
@@ -343,7 +343,7 @@ impl NeighborIndex {
         }
     }
 
-    /// For an approximate index, the share of neighbors that it finds; none after rows were added.
+    /// The recall of an approximate index; `None` after rows were added.
     pub(super) fn recall(&self) -> Option<f64> {
         match self {
             NeighborIndex::Rows(index) => index.choice().recall,
@@ -352,14 +352,14 @@ impl NeighborIndex {
     }
 }
 
-/// The same numbers in single precision, where it holds every one of them: half the memory and twice the speed.
+/// The same numbers in single precision, if all are exact: half the memory and twice the speed.
 pub(super) fn narrowed(values: &[f64]) -> Option<Vec<f32>> {
     let narrow: Vec<f32> = values.iter().map(|&v| v as f32).collect();
     let same = narrow.iter().zip(values).all(|(&n, &v)| f64::from(n) == v || v.is_nan());
     same.then_some(narrow)
 }
 
-/// The reader decides which sort of queries and index there is, so this is never seen.
+/// Unreachable: the encoder determines the kind of queries and index.
 pub(super) fn mismatch() -> Error {
-    Error::data("text was compared with numbers")
+    Error::data("text cannot be compared with numbers")
 }

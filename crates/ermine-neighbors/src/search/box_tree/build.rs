@@ -1,6 +1,6 @@
-//! Building the tree: order the points by median splits, then lay them out in leaves and take the boxes from the bottom up.
+//! Tree construction: sorts the points by median splits, stores them in leaves and computes the boxes bottom-up.
 
-use super::numbers::LeafRows;
+use super::numbers::LeafPositions;
 use super::tight::PackedLeaves;
 use super::{BoxTree, LEAF, Leaves};
 use crate::search::aligned::Aligned;
@@ -11,13 +11,13 @@ use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::PointElement;
 use ermine_core::parallel;
 
-/// Below this many points a split stays on one thread.
+/// Smaller splits run on one thread.
 const PARALLEL: usize = 4096;
-/// Points looked at to find the widest column of a split.
+/// Points sampled to find the widest column of a split.
 const SAMPLE: usize = 64;
 
 impl<E: PointElement> BoxTree<E> {
-    /// A tree over the rows of `values`, `n_features` numbers each, which the metric measures as they are. There is at least one row.
+    /// Builds a tree over the rows of `values`, `n_features` numbers each, which the metric uses directly. There is at least one row.
     pub(in crate::search) fn build(values: &[E], n_features: usize) -> BoxTree<E> {
         let as_sets = needs_sets::<E>(values.len() / n_features, n_features, n_features);
         let order = ordered(values, n_features, as_sets);
@@ -29,7 +29,7 @@ impl<E: PointElement> BoxTree<E> {
         BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes }.tightened()
     }
 
-    /// A tree over rows that are kept as given: `embedded` are the same rows as the metric measures them, `width` numbers each.
+    /// Builds a tree over rows that are stored as given: `embedded` are the embedded rows, `width` numbers each.
     pub(in crate::search) fn build_given(
         values: &[E],
         n_features: usize,
@@ -46,7 +46,7 @@ impl<E: PointElement> BoxTree<E> {
         BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes }.tightened()
     }
 
-    /// The boxes that belong around the points, and the largest absolute value of these as they are measured.
+    /// The bounding boxes of the points, and the largest absolute embedded value.
     pub(super) fn boxes_of_points(&self, metric: &Metric) -> (Vec<Aligned<f32>>, f64) {
         let (width, mut most) = (self.width, 0.0);
         let mut measured = Aligned::filled(f64::INFINITY, self.n_points.div_ceil(LEAF) * width * LEAF);
@@ -60,7 +60,7 @@ impl<E: PointElement> BoxTree<E> {
         (all_boxes(&measured, self.n_points, width), most)
     }
 
-    /// The same tree with packed leaves, if it takes too much memory without and less with.
+    /// Packs the leaves if the tree takes too much memory and packing helps.
     fn tightened(mut self) -> BoxTree<E> {
         let Leaves::Plain(plain) = &self.leaves else { return self };
         let (points, leaves) = (self.n_points * self.n_features * size_of::<E>(), plain.len() * size_of::<E>());
@@ -74,7 +74,7 @@ impl<E: PointElement> BoxTree<E> {
     }
 }
 
-/// Whether plain row numbers, with the boxes, would take more than the share of the points that there is for them.
+/// Whether plain row numbers and boxes would exceed their memory budget.
 fn needs_sets<E: PointElement>(n_points: usize, n_features: usize, width: usize) -> bool {
     let levels = std::iter::successors(Some(n_points.div_ceil(LEAF).div_ceil(LANES)), |&nodes| {
         (nodes > 1).then(|| nodes.div_ceil(LANES))
@@ -86,12 +86,12 @@ fn needs_sets<E: PointElement>(n_points: usize, n_features: usize, width: usize)
 }
 
 /// The row numbers of an order.
-fn numbered(order: &[u64], as_sets: bool) -> LeafRows {
+fn numbered(order: &[u64], as_sets: bool) -> LeafPositions {
     let rows: Vec<u32> = order.iter().map(|&entry| entry as u32).collect();
-    LeafRows::new(&rows, as_sets)
+    LeafPositions::new(&rows, as_sets)
 }
 
-/// The rows (in the low halves) in the order of the tree, ascending within each leaf if they are to be sets.
+/// The rows (in the low halves) in tree order, ascending within each leaf if they are stored as sets.
 fn ordered<E: PointElement>(values: &[E], n_features: usize, as_sets: bool) -> Vec<u64> {
     let n_points = values.len() / n_features;
     let mut order: Vec<u64> = (0..n_points as u64).collect();
@@ -122,7 +122,7 @@ fn all_boxes<E: PointElement>(leaves: &[E], n_points: usize, width: usize) -> Ve
     boxes
 }
 
-/// The boxes of the lowest nodes: around the points of each leaf.
+/// The boxes of the leaves.
 fn leaf_boxes<E: PointElement>(leaves: &[E], n_points: usize, d: usize) -> Aligned<f32> {
     let nodes = n_points.div_ceil(LEAF).div_ceil(LANES);
     let mut boxes = Aligned::filled(f32::INFINITY, nodes * d * 2 * LANES);
@@ -152,7 +152,7 @@ fn range<E: PointElement>(values: &[E]) -> (f32, f32) {
     (round_down(low), round_up(high))
 }
 
-/// Orders `order` (row numbers in the low halves) so that every run of `run` points is a subtree, down to leaves.
+/// Reorders `order` (row numbers in the low halves) so that every run of `run` points is a subtree, down to leaves.
 fn split<E: PointElement>(values: &[E], d: usize, order: &mut [u64], mut run: usize) {
     while order.len() <= run {
         if run == LEAF {
@@ -177,7 +177,7 @@ fn split<E: PointElement>(values: &[E], d: usize, order: &mut [u64], mut run: us
     }
 }
 
-/// The column with the largest variance among an even sample of the points.
+/// The column with the largest variance in an even sample of the points.
 fn widest_column<E: PointElement>(values: &[E], d: usize, order: &[u64]) -> usize {
     if d == 1 {
         return 0;
@@ -207,7 +207,7 @@ fn ascending<E: PointElement>(value: E) -> u32 {
     bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000)
 }
 
-/// Copies the points into leaves, in the order of the tree.
+/// Copies the points into leaves, in tree order.
 fn lay_out<E: PointElement>(values: &[E], d: usize, order: &[u64]) -> Aligned<E> {
     let mut leaves = Aligned::filled(E::narrow(f64::INFINITY), order.len().div_ceil(LEAF) * d * LEAF);
     parallel::for_each_row(&mut leaves, d * LEAF, |k, leaf| {
@@ -221,7 +221,7 @@ fn lay_out<E: PointElement>(values: &[E], d: usize, order: &[u64]) -> Aligned<E>
     leaves
 }
 
-/// The boxes one level up: each node's own box becomes one lane of its parent.
+/// The boxes one level up: each node's box becomes one lane of its parent.
 fn parent_boxes(below: &[f32], d: usize) -> Aligned<f32> {
     let width = d * 2 * LANES;
     let nodes = below.len() / width;
@@ -230,7 +230,7 @@ fn parent_boxes(below: &[f32], d: usize) -> Aligned<f32> {
         let parent = &mut boxes[node / LANES * width..][..width];
         for column in 0..d {
             let (low, high) = bounds[column * 2 * LANES..][..2 * LANES].split_at(LANES);
-            // Missing children are infinite both ways.
+            // Absent children have infinite bounds.
             let there = |v: &&f32| **v < f32::INFINITY;
             let at = column * 2 * LANES + node % LANES;
             parent[at] = low.iter().copied().fold(f32::INFINITY, f32::min);

@@ -1,19 +1,17 @@
-//! A tree of boxes, sixteen to a node, for few columns and any Minkowski metric.
+//! A kd-tree with sixteen boxes per node, for few columns and any Minkowski metric.
 //!
-//! **Idea.** A kd-tree whose nodes have sixteen children, so that one register holds one bound of all their boxes. The points
-//! are ordered by repeated median splits along the widest column; every run of [`LEAF`] points is a leaf, every sixteen
-//! leaves are a node, every sixteen nodes a node of the next level. No pointers: child c of node i is number 16 i + c one level
-//! below. A query takes the distance to sixteen boxes at once, visits them nearest first, and stops where the next box is farther
-//! than the k-th point so far.
+//! **Idea.** Nodes have sixteen children, so that one register contains one bound of all their boxes. The points are sorted by repeated median splits along the widest column; every run of
+//! [`LEAF`] points is a leaf, every sixteen leaves form a node, and so on. There are no pointers: child c of node i is number 16 i + c one level below. A query computes the distance to sixteen
+//! boxes at once, visits them nearest first, and stops when the next box is farther than the k-th point so far.
 //!
-//! **Exactness.** Boxes and points are compared in single precision with a proven margin ([`super::norm::sum_error`]): whatever
-//! might be among the k nearest is kept, then measured by [`Metric::distance`] in double precision.
+//! **Exactness.** Boxes and points are compared in single precision with a proven error bound ([`super::norm::sum_error`]): all points that might be among the k nearest are kept, then measured
+//! by [`Metric::distance`] in double precision.
 //!
 //! **Cost.** Build n log2(n / LEAF) selections, on all cores. Memory beside the points: 1/24 of them (of half of them, in double
 //! precision) for boxes and ceil(log2 n) bits per point for its row number. Where that is more than 30% of the points (few columns), row numbers take some four bits less
 //! ([`super::row_sets`]); where it still is, the points' own numbers are packed ([`tight`]).
 //!
-//! **Rows kept as given** (cosine, Mahalanobis: [`Metric::keeps_given`]) lie in the leaves as they are; boxes are around the embedded rows, and a leaf is embedded when it is read.
+//! **Rows stored as given** (cosine, Mahalanobis: [`Metric::keeps_given`]): leaves contain the given rows, boxes bound the embedded rows, and a leaf is embedded when it is read.
 //!
 //! Reference: Bentley (1975), "Multidimensional binary search trees used for associative searching".
 
@@ -31,35 +29,35 @@ use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::PointElement;
 use ermine_core::error::{Error, Result};
 use ermine_core::section::Sections;
-use numbers::LeafRows;
+use numbers::LeafPositions;
 use std::ops::Range;
 use tight::PackedLeaves;
 
-/// Points in a leaf. 48 measured best of 32, 48 and 64 at 3 and 10 columns.
+/// Points per leaf. 48 was fastest of 32, 48 and 64 at 3 and 10 columns.
 pub(super) const LEAF: usize = 48;
-/// Levels of nodes that 2^32 points can need.
+/// Maximum number of levels for 2^32 points.
 const MAX_LEVELS: usize = 8;
 
 /// The tree. `E` is the precision of the points.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BoxTree<E> {
     n_points: usize,
-    /// Columns of a kept row.
+    /// Columns of a stored row.
     n_features: usize,
-    /// Columns of a row as it is measured, and of the boxes.
+    /// Columns of an embedded row, and of the boxes.
     width: usize,
-    /// Whether kept rows are as given, and embedded when they are measured.
+    /// Whether rows are stored as given and embedded when they are compared.
     given: bool,
     leaves: Leaves<E>,
     /// The row numbers of the points.
-    rows: LeafRows,
-    /// The largest absolute value of a row as it is measured.
+    rows: LeafPositions,
+    /// The largest absolute embedded value.
     largest: f64,
-    /// Nodes of each level, leaves' parents first; per node and column 16 lower and 16 upper bounds.
+    /// Nodes of each level, lowest first; per node and column 16 lower and 16 upper bounds.
     boxes: Vec<Aligned<f32>>,
 }
 
-/// Leaf after leaf: the first column of its points, the second column, ... Places without a point are infinite.
+/// Leaf by leaf: the first column of its points, the second column, ... Unused positions are infinite.
 #[derive(Debug, Clone, PartialEq)]
 enum Leaves<E> {
     Plain(Aligned<E>),
@@ -98,7 +96,7 @@ impl<E: PointElement> BoxTree<E> {
         self.given
     }
 
-    /// Writes everything but the counts.
+    /// Saves everything but the counts.
     pub(super) fn save(&self, sections: &mut Sections) {
         match &self.leaves {
             Leaves::Plain(leaves) => E::put(sections, "leaves", leaves),
@@ -111,8 +109,7 @@ impl<E: PointElement> BoxTree<E> {
         }
     }
 
-    /// Reads a tree over `n_points` points of `n_features` columns, which are measured as `width` (another number only if they are kept as given), and checks that its
-    /// parts fit together: a search relies on boxes that hold their points, and on none where there are no points.
+    /// Loads a tree over `n_points` points of `n_features` columns, embedded in `width` columns, and checks its consistency: a search relies on boxes that contain their points.
     pub(super) fn load(
         metric: &Metric,
         sections: &Sections,
@@ -124,7 +121,7 @@ impl<E: PointElement> BoxTree<E> {
         if n_points == 0 || n_points > u32::MAX as usize || n_features == 0 {
             return Err(broken());
         }
-        let rows = LeafRows::load(sections, n_points)?;
+        let rows = LeafPositions::load(sections, n_points)?;
         let n_leaves = n_points.div_ceil(LEAF);
         let leaves = if sections.has("packed leaves") {
             Leaves::Tight(PackedLeaves::from_bytes::<E>(sections.u8s("packed leaves")?, n_points, n_features)?)
@@ -152,7 +149,7 @@ impl<E: PointElement> BoxTree<E> {
         if boxes == tree.boxes && largest == tree.largest { Ok(tree) } else { Err(broken()) }
     }
 
-    /// Bytes held.
+    /// Memory use in bytes.
     pub(super) fn bytes(&self) -> usize {
         let leaves = match &self.leaves {
             Leaves::Plain(leaves) => leaves.len() * size_of::<E>(),
@@ -208,7 +205,7 @@ impl<E: PointElement> BoxTree<E> {
         }
     }
 
-    /// Offers every point, for queries whose sums would leave the range of single precision.
+    /// Compares every point, for queries whose sums would exceed single precision.
     fn scan(&self, metric: &Metric, query: &[f64], best: &mut Nearest) {
         let mut measured = vec![0.0; self.width];
         self.for_each(|row, point| {

@@ -9,20 +9,20 @@ use std::ops::Range;
 
 /// Which row is in which place.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum LeafRows {
+pub(super) enum LeafPositions {
     /// `ceil(log2 n)` bits each, in any order: the fastest.
     Plain(PackedNumbers),
     /// Some four bits less each; rows ascend within a leaf.
     Sets(RowSets),
 }
 
-impl LeafRows {
+impl LeafPositions {
     /// The rows in all places.
-    pub(super) fn new(rows: &[u32], as_sets: bool) -> LeafRows {
+    pub(super) fn new(rows: &[u32], as_sets: bool) -> LeafPositions {
         if as_sets {
-            LeafRows::Sets(RowSets::new(rows, LEAF, places(rows.len())))
+            LeafPositions::Sets(RowSets::new(rows, LEAF, places(rows.len())))
         } else {
-            LeafRows::Plain(PackedNumbers::new(rows.iter().copied(), rows.len() as u32 - 1))
+            LeafPositions::Plain(PackedNumbers::new(rows.iter().copied(), rows.len() as u32 - 1))
         }
     }
 
@@ -30,8 +30,8 @@ impl LeafRows {
     #[inline(always)]
     pub(super) fn get(&self, place: usize, n_points: usize) -> u32 {
         match self {
-            LeafRows::Plain(rows) => rows.get(place) as u32,
-            LeafRows::Sets(sets) => {
+            LeafPositions::Plain(rows) => rows.get(place) as u32,
+            LeafPositions::Sets(sets) => {
                 let first = place / LEAF * LEAF;
                 sets.get(place / LEAF, &(first..n_points.min(first + LEAF)), place - first)
             }
@@ -41,31 +41,31 @@ impl LeafRows {
     /// The rows in the places of a leaf.
     pub(super) fn for_each(&self, leaf: usize, places: &Range<usize>, mut visit: impl FnMut(u32)) {
         match self {
-            LeafRows::Plain(rows) => places.clone().for_each(|place| visit(rows.get(place) as u32)),
-            LeafRows::Sets(sets) => sets.for_each(leaf, places, visit),
+            LeafPositions::Plain(rows) => places.clone().for_each(|place| visit(rows.get(place) as u32)),
+            LeafPositions::Sets(sets) => sets.for_each(leaf, places, visit),
         }
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            LeafRows::Plain(rows) => rows.bytes(),
-            LeafRows::Sets(sets) => sets.bytes(),
+            LeafPositions::Plain(rows) => rows.bytes(),
+            LeafPositions::Sets(sets) => sets.bytes(),
         }
     }
 
     pub(super) fn save(&self, sections: &mut Sections) {
         match self {
-            LeafRows::Plain(rows) => rows.save(sections, "rows"),
-            LeafRows::Sets(sets) => sets.save(sections),
+            LeafPositions::Plain(rows) => rows.save(sections, "rows"),
+            LeafPositions::Sets(sets) => sets.save(sections),
         }
     }
 
     /// Reads the rows of a tree of `n_points`, all of them below that.
-    pub(super) fn load(sections: &Sections, n_points: usize) -> Result<LeafRows> {
+    pub(super) fn load(sections: &Sections, n_points: usize) -> Result<LeafPositions> {
         if sections.has("rows") {
-            return PackedNumbers::load(sections, "rows", n_points, n_points as u32 - 1).map(LeafRows::Plain);
+            return PackedNumbers::load(sections, "rows", n_points, n_points as u32 - 1).map(LeafPositions::Plain);
         }
-        RowSets::load(sections, n_points, LEAF, places(n_points)).map(LeafRows::Sets)
+        RowSets::load(sections, n_points, LEAF, places(n_points)).map(LeafPositions::Sets)
     }
 }

@@ -1,4 +1,4 @@
-//! Searching the tree: nearest boxes first, candidates by single precision, the exact distance last.
+//! Tree search: nearest boxes first, candidates in single precision, exact distances last.
 //!
 //! Let T be the k-th smallest single-precision sum so far and e the bound on the relative error of such a sum. A point among the true k
 //! nearest has a sum of at most about T (1 + 2 e); that is the cutoff, for points and boxes alike. A query that isn't itself a
@@ -17,17 +17,17 @@ use ermine_core::distance::rows::PointElement;
 use ermine_core::simd::{Instructions, Level};
 use ermine_core::versions;
 
-/// Candidates kept beyond the k that are wanted.
+/// Candidates kept in addition to k.
 const SPARE: usize = 8;
-/// Sums up to here are safely inside the range of single precision.
+/// Sums up to this are safe in single precision.
 const LARGEST_SUM: f64 = 1e37;
 
-/// Points that are searched to see how well the boxes prune, and how many neighbors of each.
+/// Number of trial searches that measure how well the boxes prune, and their k.
 const TRIALS: usize = 32;
 /// See [`TRIALS`].
 const TRIAL_K: usize = 6;
 
-/// Working memory of one thread's searches.
+/// Per-thread scratch memory.
 #[derive(Default)]
 pub(in crate::search) struct BoxTreeScratch {
     /// The query in single precision.
@@ -41,7 +41,7 @@ pub(in crate::search) struct BoxTreeScratch {
     pub(in crate::search) visited: usize,
 }
 
-/// Room for leaves that aren't read where they lie: unpacked, in their own precision, and embedded.
+/// Buffers for leaves that are unpacked or embedded.
 #[derive(Default)]
 pub(in crate::search) struct LeafBuffers {
     single: Vec<[f32; LEAF]>,
@@ -61,9 +61,9 @@ pub(in crate::search) struct EmbeddingBuffers {
 struct LeafCandidates {
     keys: Vec<u64>,
     wanted: usize,
-    /// A point with a larger sum is not wanted.
+    /// Points with a larger sum are skipped.
     cutoff: f32,
-    /// The smallest sum that was pushed out by `wanted + SPARE` others.
+    /// The smallest sum that was dropped because `wanted + SPARE` others were smaller.
     pushed_out: f32,
 }
 
@@ -112,7 +112,7 @@ impl<E: GapElement> BoxTree<E> {
         }
     }
 
-    /// The share of the points that a query has to read, judged by some of the points themselves.
+    /// The share of points that a query reads, measured on some of the points.
     pub(in crate::search) fn share_read(&self, metric: &Metric) -> f64 {
         let count = self.n_points.min(TRIALS);
         let (mut scratch, mut point) = (BoxTreeScratch::default(), vec![0.0; self.width]);
@@ -156,7 +156,7 @@ impl<E: GapElement> BoxTree<E> {
                 let place = key as u32 as usize;
                 self.copy_point(metric, place, &mut scratch.point);
                 let distance = metric.distance(query, &scratch.point);
-                // Which row it is takes longer to find out than that it is too far.
+                // Looking up the row takes longer than rejecting the distance.
                 if distance <= best.limit() {
                     best.offer(distance, self.row_at(place));
                 }
@@ -384,7 +384,7 @@ versions! {
     }
 }
 
-/// Asks for a leaf that will be read soon.
+/// Prefetches a leaf.
 #[inline(always)]
 fn fetch<E: GapElement>(tree: &BoxTree<E>, leaf: usize) {
     let width = tree.n_features * LEAF;

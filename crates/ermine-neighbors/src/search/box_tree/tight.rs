@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(bits in proptest::collection::vec(any::<u64>(), 3..400), shift in 0u32..64, d in 1usize..4) {
+        fn packed_leaves_round_trip(bits in proptest::collection::vec(any::<u64>(), 3..400), shift in 0u32..64, d in 1usize..4) {
             let finite = |v: f64| if v.is_finite() { v } else { 0.5 };
             let wide: Vec<f64> = bits.iter().map(|&b| finite(f64::from_bits(0x3ff0_0000_0000_0000 ^ b >> shift))).collect();
             let narrow: Vec<f32> = wide.iter().map(|&v| finite(f64::from(v as f32)) as f32).collect();

@@ -14,8 +14,7 @@
 //! **Range.** Each column adds between -(255 127 + 127^2 / 2) and 255 127 to a sum, so up to [`MOST_COLUMNS`] columns no sum leaves 32 bits; wider rows
 //! have no codes.
 //!
-//! The step follows the largest entry, so one outlier weakens the filter for all; [`super::tiles`] notices and the scan goes on in
-//! single precision.
+//! The step depends on the largest entry, so one outlier weakens the filter for all rows; [`super::tiles`] detects this, and the scan continues in single precision.
 
 use super::tiles::{DistanceFilter, PANEL, RUN};
 use crate::search::aligned::Aligned;
@@ -267,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_instruction_does_what_it_should(
+        fn the_vector_kernel_equals_the_scalar_kernel(
             points in proptest::collection::vec(any::<[u8; QUAD]>(), PANEL * 3),
             queries in proptest::collection::vec(any::<u32>(), 14 * 3),
             halves in proptest::collection::vec(0i32..90_000, PANEL),
@@ -288,7 +287,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(6))]
         /// Rows as wide as they may be, with every byte at its end of the range: sums are those of 64 bits.
         #[test]
-        fn the_widest_sums_fit(
+        fn the_widest_sums_do_not_overflow(
             points in proptest::collection::vec(prop_oneof![Just(1u8), Just(128), Just(255)], PANEL),
             queries in proptest::collection::vec(prop_oneof![Just(-127i8), Just(0), Just(127)], 14),
             shift in -1i64..=1, at in 0..PANEL,

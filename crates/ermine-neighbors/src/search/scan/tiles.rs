@@ -1,4 +1,4 @@
-//! The way of a tile: which points might be near which queries, and what happens to those that might.
+//! Tile-wise filtering: which points might be near which queries.
 //!
 //! Points come in panels of [`PANEL`], queries in groups of [`DistanceFilter::GROUP`]. A run of panels small enough for the second-level
 //! cache is compared with all queries before the next run is touched. After each tile the threshold of a query that found something
@@ -8,9 +8,9 @@ use crate::search::nearest::Nearest;
 
 /// Points in a panel: one bit each in a mask.
 pub(in crate::search) const PANEL: usize = 32;
-/// Panels compared with all queries before going on: 256 rows, which fit the second-level cache up to some 500 columns.
+/// Panels compared with all queries at a time: 256 rows, which fit the second-level cache up to about 500 columns.
 pub(in crate::search) const RUN: usize = 8;
-/// A filter that lets through more than one pair in this many is given up.
+/// A filter that passes more than one pair in this many is abandoned.
 const WEAK: usize = 40;
 
 /// A quick test that lets through every pair that might matter, and few others.

@@ -1,27 +1,27 @@
 //! Ranking within queries: LambdaMART, and its plain pairwise form.
 //!
-//! **Idea.** For every two documents of a query of which one (i) is more relevant than the other (j), the score of i should be higher. The logistic loss of the
-//! difference is weighed by how much NDCG changes if the two swap places, so that gradients push where the measure gains.
+//! **Idea.** For every two documents of a query of which one (i) is more relevant than the other (j), the score of i should be higher. The logistic loss of the difference is weighted by the
+//! change of NDCG if the two swap positions.
 //!
 //! **Formula.** With p = 1 / (1 + exp(s_i - s_j)), document i gets the gradient -d p and j gets d p, both the curvature d p (1 - p);
 //!
 //! ```text
 //! d = |2^r_i - 2^r_j| |1 / log2(1 + rank_i) - 1 / log2(1 + rank_j)| / max DCG        (pairwise: d = 1)
 //! ```
-//! Only pairs with a document among the first [`TRUNCATION`] count. In LambdaMART, d is divided by 0.01 + |s_i - s_j| and a query's gradients are brought to
-//! the size log2(1 + sum), so that queries with many pairs don't drown the others. **Cost.** Documents x truncation for each query.
+//! Only pairs with a document among the top [`TRUNCATION`] count. In LambdaMART, d is divided by 0.01 + |s_i - s_j|, and a query's gradients are scaled to log2(1 + sum), so that queries with
+//! many pairs don't dominate. **Cost.** Documents x truncation per query.
 //!
-//! **Reference.** Burges, From RankNet to LambdaRank to LambdaMART, 2010. The normalisation is LightGBM's.
+//! **Reference.** Burges, From RankNet to LambdaRank to LambdaMART, 2010. The normalization is LightGBM's.
 
 use super::Objective;
 use ermine_core::matrix::order;
 use ermine_core::simd::exp::sigmoid;
 use std::ops::Range;
 
-/// Pairs count if one of the two is among this many first documents.
+/// Pairs count if one of the two documents is ranked this high.
 pub const TRUNCATION: usize = 30;
 
-/// NDCG is measured over this many first documents.
+/// NDCG is computed over this many top documents.
 const MEASURED: usize = 10;
 
 /// LambdaMART, or its pairwise form.
@@ -30,15 +30,15 @@ pub struct LambdaMart {
     gain: Vec<f64>,
     weight: Option<Vec<f64>>,
     bounds: Vec<usize>,
-    /// One over the largest DCG of each query; 0 where nothing is relevant.
+    /// Reciprocal of the largest DCG of each query; 0 if nothing is relevant.
     inverse_max: Vec<f64>,
-    /// The discounts of the places of the longest query.
+    /// The discounts of the positions of the longest query.
     discounts: Vec<f64>,
     pairwise: bool,
 }
 
 impl LambdaMart {
-    /// Over rows that lie query by query; `bounds` are the first rows of the queries, and the number of rows.
+    /// For rows sorted by query; `bounds` are the first rows of the queries, and the number of rows.
     pub fn new(relevance: &[f64], weight: Option<&[f64]>, bounds: Vec<usize>, pairwise: bool) -> LambdaMart {
         let gain: Vec<f64> = relevance.iter().map(|r| r.exp2() - 1.0).collect();
         let inverse = |query: &[usize]| {
@@ -53,7 +53,7 @@ impl LambdaMart {
         LambdaMart { gain, weight: weight.map(<[f64]>::to_vec), bounds, inverse_max, discounts, pairwise }
     }
 
-    /// The queries of a stretch of rows.
+    /// The queries of a range of rows.
     fn queries(&self, rows: &Range<usize>) -> Range<usize> {
         let at = |row: usize| self.bounds.partition_point(|&bound| bound < row);
         at(rows.start)..at(rows.end)
@@ -73,7 +73,7 @@ impl LambdaMart {
         let (mut pushed, mut curved) = (vec![0.0; order.len()], vec![0.0; order.len()]);
         let mut total = 0.0;
         for first in 0..order.len().min(if self.pairwise { usize::MAX } else { TRUNCATION }) {
-            let one = First {
+            let one = FirstDocument {
                 score: scores[first],
                 gain: gains[first],
                 discount: self.discounts[first],
@@ -82,8 +82,11 @@ impl LambdaMart {
                 pairwise: self.pairwise,
             };
             let behind = first + 1;
-            let others =
-                Others { scores: &scores[behind..], gains: &gains[behind..], discounts: &self.discounts[behind..] };
+            let others = LaterDocuments {
+                scores: &scores[behind..],
+                gains: &gains[behind..],
+                discounts: &self.discounts[behind..],
+            };
             let sums = push_apart(one, others, &mut pushed[behind..], &mut curved[behind..]);
             pushed[first] -= sums.push;
             curved[first] += sums.curve;
@@ -96,7 +99,7 @@ impl LambdaMart {
         }
     }
 
-    /// NDCG over the first documents; 1 where nothing is relevant.
+    /// NDCG of the top documents; 1 if nothing is relevant.
     fn ndcg(&self, query: usize, scores: &[f64]) -> f64 {
         let gain = &self.gain[self.bounds[query]..self.bounds[query + 1]];
         let mut best = gain.to_vec();
@@ -109,37 +112,37 @@ impl LambdaMart {
     }
 }
 
-/// A document, and how its pairs are weighed.
+/// A document and the weighting of its pairs.
 #[derive(Clone, Copy)]
-struct First {
+struct FirstDocument {
     score: f64,
     gain: f64,
     discount: f64,
-    /// One over the largest DCG.
+    /// Reciprocal of the largest DCG.
     scale: f64,
-    /// Whether scores differ at all.
+    /// Whether any scores differ.
     spread: bool,
     pairwise: bool,
 }
 
-/// The documents behind it, in their order; there may be more discounts than documents.
+/// The documents ranked after it; there may be more discounts than documents.
 #[derive(Clone, Copy)]
-struct Others<'a> {
+struct LaterDocuments<'a> {
     scores: &'a [f64],
     gains: &'a [f64],
     discounts: &'a [f64],
 }
 
-/// What the pairs of one document add up to: towards its gradient, its curvature, and without signs.
+/// Sums over the pairs of a document: gradient, curvature, absolute gradients.
 #[derive(Default)]
-struct Pushes {
+struct PairGradients {
     push: f64,
     curve: f64,
     size: f64,
 }
 
-impl First {
-    /// What a pair with a document behind pushes (that one by this much, this one by the opposite), and its curvature. Documents of the same gain don't push.
+impl FirstDocument {
+    /// Gradient and curvature of a pair with a later document (whose gradient is the opposite). Documents with equal gain contribute nothing.
     #[inline(always)]
     fn pair(&self, score: f64, gain: f64, discount: f64) -> (f64, f64) {
         let better = self.gain - gain;
@@ -155,12 +158,12 @@ impl First {
     }
 }
 
-/// Documents that are taken side by side.
+/// Documents processed side by side.
 const LANES: usize = 8;
 
 ermine_core::versions! {
-    /// Adds the pairs of a document with all behind it: to the gradients and curvatures of those, and up for itself.
-    fn push_apart(one: First, others: Others<'_>, pushed: &mut [f64], curved: &mut [f64]) -> Pushes {
+    /// Adds the pairs of a document with all later ones: to their gradients and curvatures, and returns its own sums.
+    fn push_apart(one: FirstDocument, others: LaterDocuments<'_>, pushed: &mut [f64], curved: &mut [f64]) -> PairGradients {
         let (mut push_sum, mut curve_sum, mut size_sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         let full = others.scores.len() / LANES * LANES;
         let chunks = others.scores.as_chunks::<LANES>().0.iter().zip(others.gains.as_chunks::<LANES>().0).zip(others.discounts.as_chunks::<LANES>().0);
@@ -183,18 +186,18 @@ ermine_core::versions! {
             curve_sum[place - full] += curve;
             size_sum[place - full] += push.abs();
         }
-        Pushes { push: push_sum.iter().sum(), curve: curve_sum.iter().sum(), size: size_sum.iter().sum() }
+        PairGradients { push: push_sum.iter().sum(), curve: curve_sum.iter().sum(), size: size_sum.iter().sum() }
     }
 }
 
-/// 1 / log2(1 + rank), ranks counted from 1.
+/// 1 / log2(1 + rank), with ranks counted from 1.
 fn discount(place: usize) -> f64 {
     1.0 / ((place + 2) as f64).log2()
 }
 
-/// The documents by falling score; those with the same score in their order.
+/// The documents by descending score; ties in their order.
 fn ranked(scores: &[f64]) -> Vec<usize> {
-    // The highest has the lowest key; of the same, the first comes first.
+    // The highest score has the lowest key; ties by index.
     let of = |(i, &score): (usize, &f64)| (!order::key(score), i as u32);
     let mut order: Vec<(u64, u32)> = scores.iter().enumerate().map(of).collect();
     order.sort_unstable();
@@ -250,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pairwise_gradients_are_the_differences_of_the_logistic_loss_of_pairs(
+        fn pairwise_gradients_match_finite_differences(
             docs in prop::collection::vec((0u8..4, -2.0f64..2.0), 2..8),
         ) {
             let relevance: Vec<f64> = docs.iter().map(|d| f64::from(d.0)).collect();
@@ -271,7 +274,7 @@ mod tests {
         }
 
         #[test]
-        fn lambdas_are_the_sums_over_pairs(docs in prop::collection::vec((0u8..4, -20i8..20), 2..70), pairwise: bool) {
+        fn lambdas_equal_the_sum_over_pairs(docs in prop::collection::vec((0u8..4, -20i8..20), 2..70), pairwise: bool) {
             let relevance: Vec<f64> = docs.iter().map(|d| f64::from(d.0)).collect();
             let scores: Vec<f64> = docs.iter().map(|d| f64::from(d.1) / 8.0).collect();
             let n = docs.len();
@@ -302,7 +305,7 @@ mod tests {
         }
 
         #[test]
-        fn lambdas_push_the_relevant_up_and_sum_to_nothing(docs in prop::collection::vec((0u8..4, -2.0f64..2.0), 2..40)) {
+        fn lambdas_favor_relevant_documents_and_sum_to_zero(docs in prop::collection::vec((0u8..4, -2.0f64..2.0), 2..40)) {
             let relevance: Vec<f64> = docs.iter().map(|d| f64::from(d.0)).collect();
             let scores: Vec<f64> = docs.iter().map(|d| d.1).collect();
             let n = docs.len();

@@ -13,7 +13,7 @@ use ermine_core::error::Result;
 use ermine_core::learner::Context;
 use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::Task;
-use ermine_core::progress::Parts;
+use ermine_core::progress::PartObserver;
 use ermine_core::rng::{Purpose, RngExt};
 
 impl ForestTraining<'_> {
@@ -61,7 +61,8 @@ impl ForestTraining<'_> {
         let plain = weight.iter().all(|&w| w == 1.0);
         let data = self.data.select(&rows)?.with_weight((!plain).then_some(weight))?;
         let seed = Purpose::ForestSplits.stream(self.context.seed, &[tree as u64]).random();
-        let own = Context { seed, observer: &Parts(self.context.observer), ..Context::new(self.context.registry) };
+        let own =
+            Context { seed, observer: &PartObserver(self.context.observer), ..Context::new(self.context.registry) };
         let mut grown = learner.grow(&data, &own)?;
         if self.settings.ccp_alpha > 0.0 {
             grown = cost_complexity(&grown, self.settings.ccp_alpha);

@@ -29,11 +29,11 @@ pub mod train;
 pub use fitted::FittedForest;
 
 use super::decision_tree::TreeCriterion;
-use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::{Dataset, Task};
-use ermine_core::param::{Kind, ParamType, Range, Value};
+use ermine_core::param::{ParamKind, ParamType, Range, Value};
 use ermine_core::{choice, params};
 
 choice! {
@@ -68,8 +68,8 @@ impl ColumnsTried {
 }
 
 impl ParamType for ColumnsTried {
-    fn kind() -> Kind {
-        Kind::Either(vec![Kind::Choice(vec!["auto"]), MaxFeatures::kind()])
+    fn kind() -> ParamKind {
+        ParamKind::Either(vec![ParamKind::Choice(vec!["auto"]), MaxFeatures::kind()])
     }
     fn to_value(&self) -> Value {
         match self {
@@ -98,9 +98,9 @@ pub enum ForestClassWeight {
 }
 
 impl ParamType for ForestClassWeight {
-    fn kind() -> Kind {
-        let choice = Kind::Choice(vec!["balanced", "balanced_subsample"]);
-        Kind::Optional(Box::new(Kind::Either(vec![choice, Kind::List(Box::new(Kind::Text))])))
+    fn kind() -> ParamKind {
+        let choice = ParamKind::Choice(vec!["balanced", "balanced_subsample"]);
+        ParamKind::Optional(Box::new(ParamKind::Either(vec![choice, ParamKind::List(Box::new(ParamKind::Text))])))
     }
     fn to_value(&self) -> Value {
         match self {
@@ -207,14 +207,14 @@ forest_params! {
 
 const CAPABILITIES: Capabilities = Capabilities { sparse: true, random: true, ..TREE_CAPABILITIES };
 
-static RANDOM_FOREST: Info = Info {
+static RANDOM_FOREST: LearnerInfo = LearnerInfo {
     name: "random-forest",
     summary: "average of many trees, each trained on a bootstrap sample, with features drawn at random at every node",
     capabilities: CAPABILITIES,
     family: Family::Ensemble,
 };
 
-static EXTRA_TREES: Info = Info {
+static EXTRA_TREES: LearnerInfo = LearnerInfo {
     name: "extra-trees",
     summary: "average of many trees whose thresholds are drawn at random",
     capabilities: CAPABILITIES,
@@ -222,7 +222,7 @@ static EXTRA_TREES: Info = Info {
 };
 
 impl Learner for RandomForest {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &RANDOM_FOREST
     }
 
@@ -236,7 +236,7 @@ impl Learner for RandomForest {
 }
 
 impl Learner for ExtraTrees {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &EXTRA_TREES
     }
 

@@ -2,13 +2,13 @@
 
 use super::{GradientBoosting, INFO, TreeMethod};
 use crate::boost::booster::Booster;
-use crate::split::histogram::Store;
+use crate::split::histogram::BinStore;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::binned::{Bins, Cuts, MAX_BINS, SAMPLE_ROWS};
 use ermine_core::matrix::{Dataset, Features, TargetStatistics};
 
 /// The columns of the training rows.
-pub(super) struct Columns {
+pub(super) struct TrainingColumns {
     /// The statistics, behind the features.
     pub statistics: TargetStatistics,
     /// The bins of all columns.
@@ -18,14 +18,14 @@ pub(super) struct Columns {
     known: Features,
 }
 
-impl Columns {
+impl TrainingColumns {
     /// The columns of the data, and the bins of all training rows. `earlier`: the statistics of a model to continue from.
     pub fn new(
         params: &GradientBoosting,
         data: &Dataset,
         earlier: Option<&TargetStatistics>,
         seed: u64,
-    ) -> Result<(Self, Store)> {
+    ) -> Result<(Self, BinStore)> {
         let features = data.features();
         let mut bins = cuts(params, data)?;
         let least = params.min_cat_to_statistic.filter(|_| params.tree_method == TreeMethod::Hist);
@@ -35,13 +35,13 @@ impl Columns {
         let own = !statistics.is_empty() && statistics == found;
         let known = if own { statistics.ordered(data, seed) } else { statistics.of(features) };
         bins.columns.extend(Bins::fit_weighted(&known, data.weight(), params.max_bins).columns);
-        let store = Store::new(&[features, &known], &bins);
-        Ok((Columns { statistics, bins, n_features: features.n_columns(), known }, store))
+        let store = BinStore::new(&[features, &known], &bins);
+        Ok((TrainingColumns { statistics, bins, n_features: features.n_columns(), known }, store))
     }
 
     /// The bins of rows that are not trained on.
-    pub fn store_of(&self, features: &Features) -> Store {
-        Store::new(&[features, &self.statistics.of(features)], &self.bins)
+    pub fn store_of(&self, features: &Features) -> BinStore {
+        BinStore::new(&[features, &self.statistics.of(features)], &self.bins)
     }
 
     /// The column of the data that a column of the store comes from.

@@ -5,7 +5,7 @@
 use super::INFO;
 use ermine_core::error::{Error, Result, did_you_mean};
 use ermine_core::matrix::Dataset;
-use ermine_core::param::{Kind, ParamType, Value};
+use ermine_core::param::{ParamKind, ParamType, Value};
 
 /// Which way the prediction may go as a column rises: 1 up, -1 down, 0 either.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,8 +123,8 @@ impl Interactions {
 }
 
 impl ParamType for Monotone {
-    fn kind() -> Kind {
-        Kind::List(Box::new(Kind::Either(vec![Kind::Int, Kind::Text])))
+    fn kind() -> ParamKind {
+        ParamKind::List(Box::new(ParamKind::Either(vec![ParamKind::Int, ParamKind::Text])))
     }
     fn to_value(&self) -> Value {
         match self {
@@ -155,8 +155,8 @@ impl ParamType for Monotone {
 }
 
 impl ParamType for ColumnKey {
-    fn kind() -> Kind {
-        Kind::Either(vec![Kind::Int, Kind::Text])
+    fn kind() -> ParamKind {
+        ParamKind::Either(vec![ParamKind::Int, ParamKind::Text])
     }
     fn to_value(&self) -> Value {
         match self {
@@ -174,8 +174,8 @@ impl ParamType for ColumnKey {
 }
 
 impl ParamType for Interactions {
-    fn kind() -> Kind {
-        Kind::List(Box::new(Kind::List(Box::new(ColumnKey::kind()))))
+    fn kind() -> ParamKind {
+        ParamKind::List(Box::new(ParamKind::List(Box::new(ColumnKey::kind()))))
     }
     fn to_value(&self) -> Value {
         self.0.to_value()

@@ -3,7 +3,7 @@
 //!
 //! A metric that doesn't fit the task is an error before training (`check`). Ranking's loss is 1 - NDCG@10.
 
-use super::fitted::{Boosted, effective_link};
+use super::fitted::{BoostedTrees, effective_link};
 use super::run::{FitRequest, add_init_scores, sorted_by_query};
 use super::{GradientBoosting, INFO};
 use crate::boost::train;
@@ -13,7 +13,7 @@ use ermine_core::matrix::{Dataset, Schema};
 use ermine_core::measure::outcome::Outcome;
 use ermine_core::measure::{Measure, measures};
 use ermine_core::model::{Link, Model, Output, Prediction};
-use ermine_core::param::{Kind, ParamType, Value};
+use ermine_core::param::{ParamKind, ParamType, Value};
 use std::fmt;
 
 /// The validation metric of early stopping.
@@ -50,8 +50,8 @@ fn known() -> impl Iterator<Item = Measure> {
 }
 
 impl ParamType for EvalMetric {
-    fn kind() -> Kind {
-        Kind::Choice(std::iter::once(LOSS).chain(known().map(|measure| measure.word())).collect())
+    fn kind() -> ParamKind {
+        ParamKind::Choice(std::iter::once(LOSS).chain(known().map(|measure| measure.word())).collect())
     }
     fn to_value(&self) -> Value {
         Value::Text(self.word().to_string())
@@ -113,7 +113,7 @@ impl FitRequest<'_> {
 
     fn validation_history(&self, model: &Model, rows: &Dataset) -> Result<Vec<f64>> {
         let not_boosted = || Error::data("the model is not a gradient boosting model");
-        let fitted = model.fitted::<Boosted>().ok_or_else(not_boosted)?;
+        let fitted = model.fitted::<BoostedTrees>().ok_or_else(not_boosted)?;
         let rows = sorted_by_query(rows)?;
         let objective = self.objective(&rows)?;
         let features = fitted.statistics.extend(&model.schema().features_of_data(&rows)?)?;

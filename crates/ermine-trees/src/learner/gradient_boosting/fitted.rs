@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The fitted sum of trees.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Boosted {
+pub struct BoostedTrees {
     pub(super) booster: Booster,
     /// The target statistics that replace columns of many categories, as columns behind the others.
     pub(super) statistics: TargetStatistics,
@@ -27,17 +27,17 @@ pub struct Boosted {
 }
 
 /// The state of staged prediction.
-pub struct Stages {
+pub struct BoostedStages {
     features: Features,
     scores: Vec<f64>,
     round: usize,
 }
 
-impl Boosted {
+impl BoostedTrees {
     /// A model of trees that were trained elsewhere.
-    pub fn new(booster: Booster, link: Link, n_classes: usize, importances: Vec<f64>) -> Boosted {
+    pub fn new(booster: Booster, link: Link, n_classes: usize, importances: Vec<f64>) -> BoostedTrees {
         let (statistics, history, levels) = (TargetStatistics::default(), Vec::new(), Vec::new());
-        Boosted { booster, statistics, link, n_classes, history, importances, levels }
+        BoostedTrees { booster, statistics, link, n_classes, history, importances, levels }
     }
 
     /// The sum of trees.
@@ -56,14 +56,14 @@ impl Boosted {
     }
 
     /// Staged prediction: the predictions of all rows after each round, row by row. Each stage costs the trees of one round.
-    pub fn stages(&self, features: &Features) -> Result<Stages> {
+    pub fn stages(&self, features: &Features) -> Result<BoostedStages> {
         let features = self.statistics.extend(features)?;
         let scores = self.booster.start().repeat(features.n_rows());
-        Ok(Stages { features, scores, round: 0 })
+        Ok(BoostedStages { features, scores, round: 0 })
     }
 
     /// The next stage; `None` after the last.
-    pub fn next_stage(&self, stages: &mut Stages) -> Option<Vec<f64>> {
+    pub fn next_stage(&self, stages: &mut BoostedStages) -> Option<Vec<f64>> {
         if stages.round >= self.booster.n_rounds() {
             return None;
         }
@@ -138,7 +138,7 @@ impl Boosted {
         if !levels.is_empty() && (levels.len() != k || levels.iter().any(|level| !(0.0..=1.0).contains(level))) {
             return Err(Error::model_file("boosting has levels of other quantiles"));
         }
-        Ok(Box::new(Boosted { booster, statistics, link, n_classes, history, importances, levels }))
+        Ok(Box::new(BoostedTrees { booster, statistics, link, n_classes, history, importances, levels }))
     }
 }
 
@@ -147,7 +147,7 @@ pub(super) fn effective_link(link: Link, n_classes: usize) -> Link {
     if link == Link::Logistic && n_classes == 1 { Link::Certain } else { link }
 }
 
-impl Fitted for Boosted {
+impl Fitted for BoostedTrees {
     fn output(&self) -> Output {
         if matches!(self.link, Link::Logistic | Link::Softmax) { Output::Probabilities } else { Output::Values }
     }
@@ -193,7 +193,7 @@ impl Fitted for Boosted {
             ascending.chunks(self.levels.len()).flat_map(|row| ranks.iter().map(|&rank| row[rank])).collect()
         };
         let ranks: Result<Vec<usize>> = levels.iter().map(rank).collect();
-        Some(ranks.and_then(|ranks| Ok(of_row(&ranks, Boosted::quantiles(self, features)?))))
+        Some(ranks.and_then(|ranks| Ok(of_row(&ranks, BoostedTrees::quantiles(self, features)?))))
     }
 
     fn n_parts(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The objective that the parameters select.
 
-use super::{GradientBoosting, INFO, Loss};
+use super::{BoostingLoss, GradientBoosting, INFO};
 use crate::boost::objective::{
     LambdaMart, MultiOutputObjective, Objective, PointwiseObjective, SoftmaxObjective, WeightedTargets,
 };
@@ -24,7 +24,7 @@ impl GradientBoosting {
     pub(super) fn objective(&self, data: &Dataset) -> Result<Box<dyn Objective>> {
         let weight = data.weight();
         match (data.target(), data.task(), self.loss) {
-            (Target::Classes { codes, labels }, _, Loss::Auto | Loss::LogLoss) => {
+            (Target::Classes { codes, labels }, _, BoostingLoss::Auto | BoostingLoss::LogLoss) => {
                 if labels.len() > 2 {
                     let rows = WeightedTargets::new(codes.iter().map(|&c| f64::from(c)).collect(), weight);
                     return Ok(Box::new(SoftmaxObjective::new(rows, labels.len())?));
@@ -36,7 +36,7 @@ impl GradientBoosting {
             (
                 Target::Values { values, n_outputs: 1 },
                 Task::Ranking,
-                Loss::Auto | Loss::LambdaRank | Loss::Pairwise,
+                BoostingLoss::Auto | BoostingLoss::LambdaRank | BoostingLoss::Pairwise,
             ) => {
                 if let Some(row) = values.iter().position(|y| !(0.0..=60.0).contains(y)) {
                     return Err(Error::data(format!(
@@ -45,7 +45,7 @@ impl GradientBoosting {
                         values[row]
                     )));
                 }
-                let pairwise = self.loss == Loss::Pairwise;
+                let pairwise = self.loss == BoostingLoss::Pairwise;
                 Ok(Box::new(LambdaMart::new(values, weight, query_bounds(data), pairwise)))
             }
             (Target::Values { values, n_outputs }, Task::Regression | Task::Ranking, _) => {
@@ -62,10 +62,10 @@ impl GradientBoosting {
 
     fn number_objective(&self, rows: WeightedTargets) -> Result<Box<dyn Objective>> {
         match self.loss {
-            Loss::Auto | Loss::SquaredError => PointwiseObjective::checked(loss::Squared, rows),
-            Loss::AbsoluteError => PointwiseObjective::checked(loss::Absolute, rows),
-            Loss::Huber => PointwiseObjective::checked(loss::Huber { delta: self.huber_slope }, rows),
-            Loss::Quantile => {
+            BoostingLoss::Auto | BoostingLoss::SquaredError => PointwiseObjective::checked(loss::Squared, rows),
+            BoostingLoss::AbsoluteError => PointwiseObjective::checked(loss::Absolute, rows),
+            BoostingLoss::Huber => PointwiseObjective::checked(loss::Huber { delta: self.huber_slope }, rows),
+            BoostingLoss::Quantile => {
                 let of_level = |&tau: &f64| PointwiseObjective::checked(loss::Quantile { tau }, rows.clone());
                 match &self.quantile_alpha[..] {
                     [level] => of_level(level),
@@ -75,10 +75,12 @@ impl GradientBoosting {
                     }
                 }
             }
-            Loss::Poisson => PointwiseObjective::checked(loss::Poisson, rows),
-            Loss::Gamma => PointwiseObjective::checked(loss::Gamma, rows),
-            Loss::Tweedie => PointwiseObjective::checked(loss::Tweedie { power: self.tweedie_variance_power }, rows),
-            Loss::LogLoss | Loss::LambdaRank | Loss::Pairwise => {
+            BoostingLoss::Poisson => PointwiseObjective::checked(loss::Poisson, rows),
+            BoostingLoss::Gamma => PointwiseObjective::checked(loss::Gamma, rows),
+            BoostingLoss::Tweedie => {
+                PointwiseObjective::checked(loss::Tweedie { power: self.tweedie_variance_power }, rows)
+            }
+            BoostingLoss::LogLoss | BoostingLoss::LambdaRank | BoostingLoss::Pairwise => {
                 self.unsupported(format!("loss = {} for {}", self.loss, Task::Regression))
             }
         }
@@ -87,7 +89,7 @@ impl GradientBoosting {
     /// The levels of the quantiles that are predicted for one target.
     pub(super) fn levels(&self, data: &Dataset) -> Vec<f64> {
         let one = matches!(data.target(), Target::Values { n_outputs: 1, .. });
-        if one && self.loss == Loss::Quantile { self.quantile_alpha.clone() } else { Vec::new() }
+        if one && self.loss == BoostingLoss::Quantile { self.quantile_alpha.clone() } else { Vec::new() }
     }
 
     /// How scores become predictions.

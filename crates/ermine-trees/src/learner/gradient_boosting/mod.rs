@@ -28,11 +28,11 @@ mod settings;
 pub use constraints::{Interactions, Monotone};
 pub use ermine_core::model::Link;
 pub use eval_metric::EvalMetric;
-pub use fitted::Boosted;
+pub use fitted::BoostedTrees;
 
 use run::FitRequest;
 
-use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
+use super::{Capabilities, Context, Family, Learner, LearnerInfo, PathLearner, Trained};
 use ermine_core::error::Result;
 use ermine_core::matrix::binned::MAX_BINS;
 use ermine_core::matrix::{Dataset, Task};
@@ -41,7 +41,7 @@ use ermine_core::{choice, params};
 
 choice! {
     /// The loss that boosting minimizes.
-    pub enum Loss {
+    pub enum BoostingLoss {
         /// Log loss for classification, squared error for regression, LambdaMART for ranking.
         Auto = "auto",
         /// Log loss of two or more classes.
@@ -105,7 +105,7 @@ params! {
     /// A sum of trees, each grown on the gradients of the loss at the sum so far.
     pub struct GradientBoosting("gradient-boosting") {
         /// Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking.
-        loss: Loss = Loss::Auto;
+        loss: BoostingLoss = BoostingLoss::Auto;
         /// Number of boosting rounds, each with one tree per output (per class if there are more than two). 0 chooses it, up to 1500, by early stopping on a validation set: on small data the model is the mean of five models that are each validated on one fold, on large data one model of all rows. With fewer than 40 rows or with `rate_drop`, 0 means 100.
         n_estimators: usize = 0, range Range::at_least(0.0);
         /// Learning rate (shrinkage): the factor by which the leaf values of each tree are multiplied.
@@ -177,7 +177,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "gradient-boosting",
     summary: "a sum of trees, each grown on the gradients of the loss at the sum so far",
     capabilities: Capabilities {
@@ -195,7 +195,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for GradientBoosting {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -225,7 +225,7 @@ impl Learner for GradientBoosting {
     }
 
     /// Without dropout and early stopping, a longer model begins with the rounds of a shorter one.
-    fn path(&self) -> Option<&dyn Path> {
+    fn path(&self) -> Option<&dyn PathLearner> {
         (self.rate_drop == 0.0 && self.early_stopping_rounds.is_none()).then_some(self)
     }
 }

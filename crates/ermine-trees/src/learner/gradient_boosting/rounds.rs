@@ -8,7 +8,7 @@
 //!
 //! **Reference.** Breiman, Bagging Predictors, 1996; Parmanto, Munro and Doyle, Improving committee diagnosis with resampling techniques (cross-validation committees), 1996.
 
-use super::fitted::Boosted;
+use super::fitted::BoostedTrees;
 use crate::boost::booster::Booster;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Target, Task};
@@ -94,9 +94,9 @@ pub(super) fn best(histories: &[&[f64]]) -> (usize, Vec<f64>) {
 }
 
 /// The mean of models as one model: their first rounds one after the other, then their second ones.
-pub(super) fn mean(models: &[Boosted]) -> Boosted {
+pub(super) fn mean(models: &[BoostedTrees]) -> BoostedTrees {
     let (first, share) = (&models[0], 1.0 / models.len() as f64);
-    let mean = |part: &dyn Fn(&Boosted) -> Vec<f64>| {
+    let mean = |part: &dyn Fn(&BoostedTrees) -> Vec<f64>| {
         let mut sum = vec![0.0; part(first).len()];
         models.iter().for_each(|model| sum.iter_mut().zip(part(model)).for_each(|(s, x)| *s += share * x));
         sum
@@ -112,7 +112,7 @@ pub(super) fn mean(models: &[Boosted]) -> Boosted {
     });
     let start = mean(&|model| model.booster.start().to_vec());
     let importances = mean(&|model| model.importances.clone());
-    Boosted { booster: Booster::new(start, smaller), importances, ..first.clone() }
+    BoostedTrees { booster: Booster::new(start, smaller), importances, ..first.clone() }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! From data to a model: validation sets, continued training, checkpoints, custom objectives and metrics.
 
-use super::columns::Columns;
-use super::fitted::Boosted;
-use super::{EvalMetric, GradientBoosting, Loss, TreeMethod};
+use super::columns::TrainingColumns;
+use super::fitted::BoostedTrees;
+use super::{BoostingLoss, EvalMetric, GradientBoosting, TreeMethod};
 use super::{eval_metric, rounds};
 use crate::boost::booster::Booster;
 use crate::boost::grown::{BinnedTree, center_thresholds};
@@ -10,7 +10,7 @@ use crate::boost::objective::Objective;
 use crate::boost::train::{self, TrainingOptions, TrainingRows};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::wrap;
-use ermine_core::learner::{Context, Path, Trained};
+use ermine_core::learner::{Context, PathLearner, Trained};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::memory;
 use ermine_core::model::{Certificate, Fitted, Link, Output, Proof, Status};
@@ -27,15 +27,15 @@ pub(super) struct FitRequest<'a> {
 /// The training set, ready for boosting.
 struct FitInputs<'a> {
     data: &'a Dataset,
-    columns: Columns,
+    columns: TrainingColumns,
     rows: TrainingRows,
     start: Vec<f64>,
     link: Link,
-    init_model: Option<&'a Boosted>,
+    init_model: Option<&'a BoostedTrees>,
 }
 
 /// The longest model begins with the rounds of the shorter ones.
-impl Path for GradientBoosting {
+impl PathLearner for GradientBoosting {
     fn parameter(&self) -> &'static str {
         "n_estimators"
     }
@@ -91,7 +91,8 @@ impl GradientBoosting {
         self.check(data)?;
         self.check_memory(data)?;
         eval_metric::check(self.eval_metric, data)?;
-        if self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && self.eval_metric != EvalMetric::Loss {
+        if self.loss == BoostingLoss::Quantile && self.quantile_alpha.len() > 1 && self.eval_metric != EvalMetric::Loss
+        {
             return self
                 .unsupported(format!("eval_metric = {} with several quantiles (use the loss)", self.eval_metric));
         }
@@ -104,7 +105,7 @@ impl GradientBoosting {
 
 impl FitRequest<'_> {
     /// Trains a model of the given number of rounds, or of the best number. The data is checked already.
-    pub(super) fn train_model(&self, data: &Dataset) -> Result<(Boosted, Certificate)> {
+    pub(super) fn train_model(&self, data: &Dataset) -> Result<(BoostedTrees, Certificate)> {
         if self.context.checkpoint.is_some() && self.params.rate_drop > 0.0 {
             return self
                 .params
@@ -126,7 +127,7 @@ impl FitRequest<'_> {
     }
 
     /// Chooses the number of rounds by early stopping on validation sets.
-    fn train_with_early_stopping(&self, data: &Dataset) -> Result<(Boosted, Certificate)> {
+    fn train_with_early_stopping(&self, data: &Dataset) -> Result<(BoostedTrees, Certificate)> {
         let params = |n_estimators: usize| GradientBoosting { n_estimators, ..self.params.clone() };
         if (self.context.validation.is_some() && self.params.rate_drop == 0.0)
             || self.params.early_stopping_rounds.is_some()
@@ -150,7 +151,7 @@ impl FitRequest<'_> {
         let parts = if self.params.rate_drop > 0.0 { Vec::new() } else { rounds::parts(data, self.context.seed)? };
         let chosen = if parts.len() > 1 { self.params.on_small_data(data) } else { self.params.clone() };
         let params = |n_estimators: usize| GradientBoosting { n_estimators, ..chosen.clone() };
-        let mut models: Vec<Boosted> = Vec::new();
+        let mut models: Vec<BoostedTrees> = Vec::new();
         for (train, validation) in &parts {
             let mut trial = GradientBoosting {
                 early_stopping_rounds: Some(rounds::EARLY_STOPPING_ROUNDS),
@@ -166,7 +167,7 @@ impl FitRequest<'_> {
         if models.is_empty() {
             return self.with(params(rounds::DEFAULT_ROUNDS)).train_fixed_rounds(data);
         }
-        let histories: Vec<&[f64]> = models.iter().map(Boosted::history).collect();
+        let histories: Vec<&[f64]> = models.iter().map(BoostedTrees::history).collect();
         let (best, means) = rounds::best(&histories);
         if models.len() > 1 && models.iter().all(|model| model.statistics.is_empty()) {
             return self.mean_of(&models, means, data);
@@ -179,8 +180,13 @@ impl FitRequest<'_> {
     }
 
     /// The mean of the models of the folds.
-    fn mean_of(&self, models: &[Boosted], history: Vec<f64>, data: &Dataset) -> Result<(Boosted, Certificate)> {
-        let fitted = Boosted { history, ..rounds::mean(models) };
+    fn mean_of(
+        &self,
+        models: &[BoostedTrees],
+        history: Vec<f64>,
+        data: &Dataset,
+    ) -> Result<(BoostedTrees, Certificate)> {
+        let fitted = BoostedTrees { history, ..rounds::mean(models) };
         let data = sorted_by_query(data)?;
         let objective = self.objective(&data)?;
         let scores = add_init_scores(&data, fitted.scores(data.features(), fitted.booster.n_rounds())?)?;
@@ -194,7 +200,7 @@ impl FitRequest<'_> {
     }
 
     /// Trains up to `n_estimators` rounds.
-    fn train_fixed_rounds(&self, data: &Dataset) -> Result<(Boosted, Certificate)> {
+    fn train_fixed_rounds(&self, data: &Dataset) -> Result<(BoostedTrees, Certificate)> {
         let (train, validation) = self.validation_split(data)?;
         let (train, validation) = (sorted_by_query(&train)?, validation.as_deref().map(sorted_by_query).transpose()?);
         let inputs = self.inputs(&train)?;
@@ -218,7 +224,10 @@ impl FitRequest<'_> {
             tree: self.params.tree_options(&train, &inputs.columns, self.context.seed),
             metric: if has_metric { Some(&metric) } else { None },
             history: inputs.init_model.map_or_else(Vec::new, |model| model.history.clone()),
-            checkpoint: self.context.checkpoint.map(|checkpoint| (checkpoint.every, &save as train::Checkpoint<'_>)),
+            checkpoint: self
+                .context
+                .checkpoint
+                .map(|checkpoint| (checkpoint.every, &save as train::TreeCheckpoint<'_>)),
             ..self.params.training_options(&self.context)
         };
         let trained = options.train(&inputs.rows, validation_rows.as_ref())?;
@@ -247,7 +256,7 @@ impl FitInputs<'_> {
 
 /// The total gain of the splits of each column, as a fraction of that of all splits; zeros if there is no split. A leaf of value w and curvature h has the
 /// gradient -w (h + lambda), up to the learning rate; a node has the sum G of its leaves' gradients and the score G^2 / (h + lambda). The gain of a split is the score of its children minus that of the node.
-fn importances(booster: &Booster, columns: &Columns, n_features: usize, reg_lambda: f64) -> Vec<f64> {
+fn importances(booster: &Booster, columns: &TrainingColumns, n_features: usize, reg_lambda: f64) -> Vec<f64> {
     let mut gains = vec![0.0; n_features];
     for tree in (0..booster.n_trees()).map(|number| booster.tree(number)) {
         let curvature = |node: usize| tree.weight[node] + reg_lambda;
@@ -348,12 +357,12 @@ impl FitRequest<'_> {
     }
 
     /// The model to continue from, if it has such scores.
-    fn checked_init_model(&self, link: Link, n_scores: usize) -> Result<Option<&Boosted>> {
+    fn checked_init_model(&self, link: Link, n_scores: usize) -> Result<Option<&BoostedTrees>> {
         let Some(model) = self.context.init_model else { return Ok(None) };
         if self.params.rate_drop > 0.0 {
             return self.params.unsupported("continuing from a model with rate_drop".into());
         }
-        let Some(fitted) = model.fitted::<Boosted>() else {
+        let Some(fitted) = model.fitted::<BoostedTrees>() else {
             return self.params.unsupported(format!("continuing from a model of {}", model.header().learner));
         };
         if fitted.link != link || fitted.booster.n_scores() != n_scores {
@@ -372,7 +381,7 @@ impl FitRequest<'_> {
         let link = GradientBoosting::link(data, &*objective);
         let init_model = self.checked_init_model(link, objective.n_scores())?;
         let statistics = init_model.map(|model| &model.statistics);
-        let (columns, store) = Columns::new(&self.params, data, statistics, self.context.seed)?;
+        let (columns, store) = TrainingColumns::new(&self.params, data, statistics, self.context.seed)?;
         let start = match (init_model, self.params.base_score) {
             (Some(model), _) => model.booster.start().to_vec(),
             (None, Some(score)) => vec![score; objective.n_scores()],
@@ -405,7 +414,7 @@ impl FitRequest<'_> {
         trees: &[BinnedTree],
         n_rounds: usize,
         history: Vec<f64>,
-    ) -> Result<Boosted> {
+    ) -> Result<BoostedTrees> {
         let to_tree = |binned: &BinnedTree| {
             let mut tree = binned.to_tree(&inputs.columns.bins);
             if self.params.tree_method == TreeMethod::Exact {
@@ -422,6 +431,6 @@ impl FitRequest<'_> {
         let n_classes = inputs.data.classes().map_or(0, |(_, labels)| labels.len());
         let statistics = inputs.columns.statistics.clone();
         let levels = if self.context.objective.is_some() { Vec::new() } else { self.params.levels(inputs.data) };
-        Ok(Boosted { booster, statistics, link: inputs.link, n_classes, history, importances, levels })
+        Ok(BoostedTrees { booster, statistics, link: inputs.link, n_classes, history, importances, levels })
     }
 }

@@ -1,12 +1,12 @@
 //! The parameters as the trees and the rounds take them, checked against the data.
 
-use super::columns::Columns;
-use super::{GradientBoosting, GrowPolicy, Loss, SamplingMethod, TreeMethod};
+use super::columns::TrainingColumns;
+use super::{BoostingLoss, GradientBoosting, GrowPolicy, SamplingMethod, TreeMethod};
 use crate::boost::grow::TreeOptions;
 use crate::boost::sample::Goss;
 use crate::boost::train::TrainingOptions;
-use crate::split::histogram::Regularised;
-use crate::split::histogram::categories::Caution;
+use crate::split::histogram::LeafPenalty;
+use crate::split::histogram::categories::CategoryRegularization;
 use crate::tree::DEFAULT_MAX_DEPTH;
 use crate::tree::queue::GrowthPolicy;
 use ermine_core::error::{Error, Result};
@@ -42,7 +42,9 @@ impl GradientBoosting {
             return self.unsupported("early stopping with rate_drop".into());
         }
         if self.quantile_alpha.is_empty()
-            || (self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && data.values().is_ok_and(|(_, k)| k > 1))
+            || (self.loss == BoostingLoss::Quantile
+                && self.quantile_alpha.len() > 1
+                && data.values().is_ok_and(|(_, k)| k > 1))
         {
             return self.unsupported("several quantiles of several targets, or no quantile".into());
         }
@@ -85,7 +87,7 @@ impl GradientBoosting {
     }
 
     /// The options of trees on these columns of the data.
-    pub(super) fn tree_options(&self, data: &Dataset, columns: &Columns, seed: u64) -> TreeOptions {
+    pub(super) fn tree_options(&self, data: &Dataset, columns: &TrainingColumns, seed: u64) -> TreeOptions {
         // Checked before: what the data doesn't have was refused.
         let monotone = self.monotone_constraints.of(data).unwrap_or_default();
         let mut interactions = self.interaction_constraints.of(data).unwrap_or_default();
@@ -110,14 +112,14 @@ impl GradientBoosting {
             symmetric: self.grow_policy == GrowPolicy::Symmetric,
             max_leaf_nodes: self.max_leaf_nodes.unwrap_or(usize::MAX),
             max_depth: self.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
-            leaf: Regularised { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
+            leaf: LeafPenalty { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
             gamma: self.gamma,
             min_child_weight: self.min_child_weight,
             learning_rate: self.learning_rate,
             monotone: if constrained { monotone.iter().map(|&c| c as i8).collect() } else { Vec::new() },
             interactions: interactions.iter().map(of_set).collect(),
             nominal: in_store.map(|c| kinds.get(c).is_some_and(|column| !column.kind.is_ordered())).collect(),
-            caution: Caution {
+            caution: CategoryRegularization {
                 one_against_rest: self.max_cat_to_onehot,
                 smooth: self.cat_smooth,
                 extra_lambda: self.cat_l2,

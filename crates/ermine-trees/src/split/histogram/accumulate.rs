@@ -1,27 +1,26 @@
-//! Adds rows up by bin: where gradient boosting spends its time.
+//! Accumulates histograms: the hot loop of gradient boosting.
 //!
-//! **Idea.** For each row and column, `histogram[start of column + bin] += word of the row`. Some rows: row by row, so that all bins of a row come in one or
-//! two cache lines, fetched ahead. All rows: column by column, into four copies of the column's histogram in turn, so that a run of rows with the same
-//! bin doesn't wait for its own last addition.
+//! **Idea.** For each row and column, `histogram[start of column + bin] += word of the row`. Subsets of the rows are added row by row, so that all bins of a row are in one or two
+//! cache lines, which are prefetched. All rows are added column by column, alternating between four copies of the column's histogram, so that consecutive rows with the same bin don't
+//! wait for each other.
 //!
-//! **Cost.** About one addition in memory for each value.
+//! **Cost.** About one addition in memory per value.
 
-use super::store::{BLOCK, Bytes, Code, Store, StoreCodes};
+use super::store::{BLOCK, BinBytes, BinCode, BinStore, StoreCodes};
 use std::ops::Range;
 
-/// How many rows ahead bins are fetched.
+/// Prefetch distance in rows.
 const AHEAD: usize = 12;
 
-/// Copies of a column's histogram that take turns.
+/// Number of copies of a column's histogram.
 const COPIES: usize = 4;
 
-/// Adds the words of some rows to the histogram, for these columns (ascending). `words` are those of the rows from `first` on; `histogram` is that of
-/// the span of the columns.
+/// Adds the words of some rows to the histogram, for ascending `columns`. `words` are those of the rows starting at `first`; `histogram` covers the span of the columns.
 ///
 /// # Panics
 /// If the columns don't ascend, a row lies outside the store or the words, or the histogram has another length.
 pub fn add_rows<const W: usize>(
-    store: &Store,
+    store: &BinStore,
     columns: &[u32],
     (rows, first): (&[u32], usize),
     words: &[[i64; W]],
@@ -29,7 +28,7 @@ pub fn add_rows<const W: usize>(
 ) {
     assert!(columns.is_sorted_by(|a, b| a < b), "columns ascend");
     let span = store.span(columns);
-    assert_eq!(histogram.len(), span.len(), "a histogram of the columns");
+    assert_eq!(histogram.len(), span.len(), "the histogram must cover the span of the columns");
     let starts: Vec<(u32, u32)> =
         columns.iter().map(|&c| (c, store.offsets()[c as usize] - span.start as u32)).collect();
     match store.codes() {
@@ -41,9 +40,9 @@ pub fn add_rows<const W: usize>(
 }
 
 /// # Safety
-/// `starts` are columns of the store, ascending, each with where its slots start in the histogram: all of them lie inside it.
-unsafe fn add_rows_of<C: Code, const W: usize>(
-    bytes: &Bytes<C>,
+/// `starts` are ascending columns of the store and the starts of their slots in the histogram, which must contain all of them.
+unsafe fn add_rows_of<C: BinCode, const W: usize>(
+    bytes: &BinBytes<C>,
     starts: &[(u32, u32)],
     (rows, first): (&[u32], usize),
     words: &[[i64; W]],
@@ -65,8 +64,7 @@ unsafe fn add_rows_of<C: Code, const W: usize>(
     for (i, pair) in pairs.iter().enumerate() {
         rows.get(2 * i + AHEAD..2 * i + AHEAD + 2).into_iter().flatten().for_each(|&row| fetch(row));
         let ((one, word), (two, other)) = (of_row(pair[0]), of_row(pair[1]));
-        // SAFETY: the codes are those of the columns in `starts`, one for each (where they are dense, the columns ascend without a gap), below the number of their slots as
-        // the store promises; the slots lie in the histogram, as the caller does.
+        // SAFETY: the codes belong to the columns in `starts` and are below their number of slots, an invariant of the store; the caller guarantees that the slots lie in the histogram.
         unsafe {
             if dense {
                 add_pair(one.iter().zip(two).map(|(a, b)| [*a, *b]), &starts, [word, other], histogram);
@@ -84,13 +82,13 @@ unsafe fn add_rows_of<C: Code, const W: usize>(
     }
 }
 
-/// Adds the words of two rows to the bins of their columns: side by side, they keep the processor from waiting for either.
+/// Adds the words of two rows to the bins of their columns; interleaving two rows hides latency.
 ///
 /// # Safety
 /// `starts[j] + code` must lie in the histogram for both codes of every column: the store's codes are below the number of slots of their column, and the
 /// histogram spans the slots of these columns.
 #[inline(always)]
-unsafe fn add_pair<C: Code, const W: usize>(
+unsafe fn add_pair<C: BinCode, const W: usize>(
     codes: impl Iterator<Item = [C; 2]>,
     starts: &[u32],
     words: [[i64; W]; 2],
@@ -99,30 +97,30 @@ unsafe fn add_pair<C: Code, const W: usize>(
     for (codes, &start) in codes.zip(starts) {
         for (code, word) in codes.into_iter().zip(words) {
             debug_assert!(start as usize + code.index() < histogram.len());
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let bin = unsafe { histogram.get_unchecked_mut(start as usize + code.index()) };
             bin.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
         }
     }
 }
 
-/// Asks for memory that will be read soon.
+/// Prefetches memory.
 #[inline(always)]
 fn prefetch<T>(values: &[T], at: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..bytes).step_by(64).take(16) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch never faults, whatever the address; the address is computed without claiming to lie inside an object.
+        // SAFETY: a prefetch never faults; `wrapping_add` does not require the address to be in bounds.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(at).cast::<i8>().wrapping_add(line)) };
     }
 }
 
-/// Adds the words of all rows in `rows` to the histogram of one column.
+/// Adds the words of the rows in `rows` to the histogram of one column.
 ///
 /// # Panics
-/// If there is no such column, the rows lie outside the store, or there are more or fewer words than rows.
+/// If the column doesn't exist, the rows lie outside the store, or the number of words differs from the number of rows.
 pub fn add_column<const W: usize>(
-    store: &Store,
+    store: &BinStore,
     column: usize,
     rows: Range<usize>,
     words: &[[i64; W]],
@@ -135,16 +133,16 @@ pub fn add_column<const W: usize>(
     }
 }
 
-fn add_column_of<C: Code, const W: usize>(
-    store: &Store,
-    bytes: &Bytes<C>,
+fn add_column_of<C: BinCode, const W: usize>(
+    store: &BinStore,
+    bytes: &BinBytes<C>,
     column: usize,
     rows: Range<usize>,
     words: &[[i64; W]],
     histogram: &mut [[i64; W]],
 ) {
     let slots = store.n_slots()[column] as usize;
-    // Copies lie an odd number of cache lines apart.
+    // Copies are an odd number of cache lines apart.
     let apart = slots.next_multiple_of(16) + 8;
     let mut copies = vec![[0i64; W]; apart * COPIES];
     let (strided, stride) = (bytes.rows(), bytes.stride());
@@ -155,7 +153,7 @@ fn add_column_of<C: Code, const W: usize>(
             Some(blocks) => {
                 let start = (block * store.n_columns() + column) * BLOCK;
                 let codes = &blocks[start + part.start - block * BLOCK..start + part.end - block * BLOCK];
-                // SAFETY: codes of this column are below `slots`, as the store promises, and each of the copies has more than that.
+                // SAFETY: codes of this column are below `slots`, an invariant of the store, and each copy has more entries than that.
                 unsafe { add_codes(codes, words, &mut copies, apart) };
             }
             None => {
@@ -173,11 +171,16 @@ fn add_column_of<C: Code, const W: usize>(
     }
 }
 
-/// Adds words by code, into copies that take turns.
+/// Adds words by code, alternating between copies.
 ///
 /// # Safety
 /// Every code must be below `apart`, and `copies` must have `COPIES * apart` entries.
-unsafe fn add_codes<C: Code, const W: usize>(codes: &[C], words: &[[i64; W]], copies: &mut [[i64; W]], apart: usize) {
+unsafe fn add_codes<C: BinCode, const W: usize>(
+    codes: &[C],
+    words: &[[i64; W]],
+    copies: &mut [[i64; W]],
+    apart: usize,
+) {
     debug_assert!(copies.len() == COPIES * apart && codes.iter().all(|c| c.index() < apart));
     let mut add = |copy: usize, code: C, word: &[i64; W]| {
         // SAFETY: copy < COPIES and code < apart.
@@ -194,8 +197,8 @@ unsafe fn add_codes<C: Code, const W: usize>(codes: &[C], words: &[[i64; W]], co
     rest.iter().zip(word_rest).for_each(|(&code, word)| add(0, code, word));
 }
 
-impl Store {
-    /// Where the bins of some columns (ascending) lie in a histogram of all, from the first to the last.
+impl BinStore {
+    /// The span of some ascending columns in a histogram of all columns.
     pub fn span(&self, columns: &[u32]) -> Range<usize> {
         let bound = |column: usize| self.offsets().get(column).map_or(self.total(), |&offset| offset as usize);
         match (columns.first(), columns.last()) {
@@ -204,7 +207,7 @@ impl Store {
         }
     }
 
-    /// Where the slots of a column lie in a histogram of all, filled up to a multiple of eight with slots that stay zero.
+    /// The slots of a column in a histogram of all columns, padded to a multiple of eight with slots that stay zero.
     pub fn slots(&self, column: u32) -> Range<usize> {
         let start = self.offsets()[column as usize] as usize;
         start..start + (self.n_slots()[column as usize] as usize).next_multiple_of(8)
@@ -222,13 +225,13 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn both_ways_add_up_what_a_plain_loop_adds_up(seed: u64, n in 1usize..9000, d in 1usize..80, max_bins in prop_oneof![Just(2usize), Just(255), Just(300)]) {
+        fn both_orders_equal_a_plain_loop(seed: u64, n in 1usize..9000, d in 1usize..80, max_bins in prop_oneof![Just(2usize), Just(255), Just(300)]) {
             let mut rng = ermine_core::rng::stream(seed, &[]);
             let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
             let mut column = |j: usize| Column::numeric(format!("{j}"), (0..n).map(|_| if draw(20) == 0 { f64::NAN } else { draw(400) as f64 }).collect::<Vec<_>>());
             let columns = (0..d).map(&mut column).collect();
             let features = Features::new(Arc::new(Table::new(columns).unwrap()));
-            let store = Store::new(&[&features], &Bins::fit(&features, max_bins));
+            let store = BinStore::new(&[&features], &Bins::fit(&features, max_bins));
             let words: Vec<[i64; 2]> = (0..n).map(|_| [draw(1000) as i64 - 500, draw(100) as i64]).collect();
             let first = draw(n);
             let rows: Vec<u32> = (first as u32..n as u32).filter(|_| draw(3) > 0).collect();
@@ -258,16 +261,16 @@ mod tests {
     }
 
     /// Six columns of 4 slots each.
-    fn small_store() -> Store {
+    fn small_store() -> BinStore {
         let column = |j: usize| Column::numeric(format!("{j}"), vec![0.0, 1.0, 2.0, 2.0]);
         let features = Features::new(Arc::new(Table::new((0..6).map(column).collect()).unwrap()));
-        Store::new(&[&features], &Bins::fit(&features, 255))
+        BinStore::new(&[&features], &Bins::fit(&features, 255))
     }
 
     #[test]
     #[should_panic(expected = "columns ascend")]
-    fn columns_out_of_order_are_refused() {
-        // As many columns as from the first to the last, but column 5 lies behind the span of 0 to 2.
+    fn unordered_columns_panic() {
+        // Three columns, but column 5 lies outside the span of 0 to 2.
         let store = small_store();
         let mut histogram = vec![[0i64; 1]; store.span(&[0, 2]).len()];
         add_rows(&store, &[0, 5, 2], (&[0, 1], 0), &[[1]; 4], &mut histogram);
@@ -275,7 +278,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "columns ascend")]
-    fn a_column_twice_is_refused() {
+    fn a_repeated_column_panics() {
         let store = small_store();
         let mut histogram = vec![[0i64; 1]; store.span(&[1]).len()];
         add_rows(&store, &[1, 1], (&[0], 0), &[[1]; 4], &mut histogram);
@@ -283,7 +286,7 @@ mod tests {
 
     #[test]
     #[should_panic]
-    fn rows_outside_the_store_are_refused() {
+    fn rows_outside_the_store_panic() {
         let store = small_store();
         let mut histogram = vec![[0i64; 1]; store.span(&[0]).len()];
         add_rows(&store, &[0], (&[1_000], 0), &[[1]; 4], &mut histogram);
@@ -291,18 +294,18 @@ mod tests {
 
     #[test]
     #[should_panic]
-    fn a_column_outside_the_store_is_refused() {
+    fn a_column_outside_the_store_panics() {
         add_column(&small_store(), 6, 0..4, &[[1i64]; 4], &mut [[0]; 8]);
     }
 
     #[test]
     #[should_panic(expected = "cuts for every column")]
-    fn a_store_of_fewer_cuts_than_columns_is_refused() {
-        // Its blocks would be read as if they had the number of columns of the cuts.
+    fn missing_cuts_panic() {
+        // Its blocks would be read with the wrong number of columns.
         let column = |j: usize| Column::numeric(format!("{j}"), (0..200).map(f64::from).collect::<Vec<_>>());
         let features = Features::new(Arc::new(Table::new((0..2).map(column).collect()).unwrap()));
         let mut bins = Bins::fit(&features, 255);
         bins.columns.pop();
-        Store::new(&[&features], &bins);
+        BinStore::new(&[&features], &bins);
     }
 }

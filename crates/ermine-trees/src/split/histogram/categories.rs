@@ -1,36 +1,35 @@
 //! The best subset of the categories of a nominal column.
 //!
-//! **Idea.** Under the quadratic the best subset is a prefix of the categories in the order of G / H (Fisher), so that k - 1 subsets are enough. Such a freedom fits
-//! noise: categories are therefore shrunk towards each other by `smooth` (the order is that of G / (H + smooth)), the penalty on the children is raised
-//! by `extra_lambda`, at most `most` categories go to the smaller side, and categories with next to no rows stay on the other side. With few categories each is tried
-//! against all others, without these measures. Missing is one more category.
+//! **Idea.** For a quadratic objective the best subset is a prefix of the categories sorted by G / H (Fisher), so k - 1 subsets are enough. This flexibility overfits, so it is regularized:
+//! categories are sorted by G / (H + smooth), `extra_lambda` is added to the penalty on the children, at most `most` categories go to the smaller side, and rare categories stay on the other
+//! side. With few categories, each is tried against all others without this regularization. Missing is another category.
 //!
-//! **Cost.** O(k log k). **Reference.** Fisher, On Grouping for Maximum Homogeneity, 1958; the measures are those of LightGBM.
+//! **Cost.** O(k log k). **Reference.** Fisher, On Grouping for Maximum Homogeneity, 1958; the regularization is that of LightGBM.
 
-use super::quantise::unpack;
-use super::scan::{BinTest, Node, Rule, gain};
+use super::quantize::unpack;
+use super::scan::{BinTest, NodeTotals, SplitRules, gain};
 
-/// How splits of nominal columns are held back; curvatures in quanta.
+/// Regularization of splits on nominal columns; curvatures in quanta.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Caution {
-    /// Columns with at most this many categories are split one against the rest.
+pub struct CategoryRegularization {
+    /// Columns with at most this many categories are split one versus rest.
     pub one_against_rest: usize,
-    /// Shrinks G / H of categories with little curvature.
+    /// Added to the curvature of a category when sorting.
     pub smooth: f64,
     /// Added to lambda.
     pub extra_lambda: f64,
-    /// Most categories on the smaller side.
+    /// Maximum number of categories on the smaller side.
     pub most: usize,
-    /// The least curvature of a category, and of the rows that are added by each step of the sweep.
+    /// Minimum curvature of a category, and of each step of the scan.
     pub least: f64,
 }
 
-/// The best split of a nominal column: gain, slots that go left, sums on the left. `words` are its slots, that of missing values last.
+/// The best split of a nominal column: gain, slots on the left, sums on the left. `words` are its slots; the last is for missing values.
 pub fn best_subset<const W: usize>(
     words: &[[i64; W]],
-    node: &Node,
-    rule: &Rule,
-    caution: &Caution,
+    node: &NodeTotals,
+    rule: &SplitRules,
+    caution: &CategoryRegularization,
 ) -> Option<(f64, BinTest, (f64, f64))> {
     let sums: Vec<(f64, f64)> = words.iter().map(|&word| unpack(word, rule.shift)).collect();
     let present: Vec<usize> = (0..sums.len()).filter(|&slot| sums[slot].1 > 0.0).collect();
@@ -39,7 +38,7 @@ pub fn best_subset<const W: usize>(
     } else {
         let mut leaf = rule.leaf;
         leaf.lambda += caution.extra_lambda;
-        let rule = Rule { leaf, ..*rule };
+        let rule = SplitRules { leaf, ..*rule };
         (best_prefix(&sums, &present, node, &rule, caution), rule)
     };
     let slots = found?;
@@ -53,8 +52,8 @@ pub fn best_subset<const W: usize>(
     (gain > 0.0).then(|| (gain, BinTest::InSet(set.into()), left))
 }
 
-/// The best category against all others.
-fn best_single(sums: &[(f64, f64)], present: &[usize], node: &Node, rule: &Rule) -> Option<Vec<usize>> {
+/// The best category versus all others.
+fn best_single(sums: &[(f64, f64)], present: &[usize], node: &NodeTotals, rule: &SplitRules) -> Option<Vec<usize>> {
     let mut best = None;
     for &slot in present {
         if let Some(gain) = gain(sums[slot], 0, node, rule)
@@ -66,13 +65,13 @@ fn best_single(sums: &[(f64, f64)], present: &[usize], node: &Node, rule: &Rule)
     best.map(|(_, slot)| vec![slot])
 }
 
-/// The best prefix of the categories in the order of G / (H + smooth), from either end.
+/// The best prefix of the categories sorted by G / (H + smooth), from either end.
 fn best_prefix(
     sums: &[(f64, f64)],
     present: &[usize],
-    node: &Node,
-    rule: &Rule,
-    caution: &Caution,
+    node: &NodeTotals,
+    rule: &SplitRules,
+    caution: &CategoryRegularization,
 ) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = present.iter().copied().filter(|&slot| sums[slot].1 >= caution.least).collect();
     let ratio = |slot: usize| sums[slot].0 / (sums[slot].1 + caution.smooth);
@@ -101,16 +100,16 @@ fn best_prefix(
 
 #[cfg(test)]
 mod tests {
-    use super::super::regularised::{Bounds, Regularised};
+    use super::super::leaf_penalty::{LeafPenalty, WeightBounds};
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn without_caution_no_subset_is_better(cells in prop::collection::vec((-50i64..50, 1i64..20), 2..9), lambda in Just(0.0f64)) {
-            let node = Node { g: cells.iter().map(|c| c.0 as f64).sum(), h: cells.iter().map(|c| c.1 as f64).sum(), bounds: Bounds::NONE };
-            let rule = Rule { leaf: Regularised { lambda, alpha: 0.0, max_delta_step: 0.0 }, min_child_weight: 1.0, shift: 0 };
-            let caution = Caution { one_against_rest: 0, smooth: 0.0, extra_lambda: 0.0, most: 64, least: 0.0 };
+        fn without_regularization_no_subset_is_better(cells in prop::collection::vec((-50i64..50, 1i64..20), 2..9), lambda in Just(0.0f64)) {
+            let node = NodeTotals { g: cells.iter().map(|c| c.0 as f64).sum(), h: cells.iter().map(|c| c.1 as f64).sum(), bounds: WeightBounds::NONE };
+            let rule = SplitRules { leaf: LeafPenalty { lambda, alpha: 0.0, max_delta_step: 0.0 }, min_child_weight: 1.0, shift: 0 };
+            let caution = CategoryRegularization { one_against_rest: 0, smooth: 0.0, extra_lambda: 0.0, most: 64, least: 0.0 };
             let words: Vec<[i64; 2]> = cells.iter().map(|&(g, h)| [g, h]).collect();
             let found = best_subset(&words, &node, &rule, &caution).map_or(0.0, |f| f.0);
             let mut most: f64 = 0.0;

@@ -1,43 +1,43 @@
-//! The best threshold of a histogram.
+//! The best threshold of a column.
 //!
-//! **Idea.** One sweep over the bins with the sums to the left of each bound; missing values are tried on either side. Where the leaf's worth is the plain
-//! quadratic, eight bounds are weighed at a time. With a = H_L + lambda, b = H_R + lambda and c = a + b, which is the same for all bounds,
+//! **Idea.** One scan over the bins with the sums to the left of each threshold; missing values are tried on both sides. If the leaf objective is the plain quadratic, eight thresholds are
+//! evaluated at a time. With a = H_L + lambda, b = H_R + lambda and c = a + b, which is the same for all thresholds,
 //!
 //! ```text
 //! G_L^2 / a + G_R^2 / b = (G^2 + D^2 / (a b)) / c,   D = G_L b - G_R a = c G_L - G a
 //! ```
-//! so that D^2 > r a b asks whether a bound beats the ratio r of the best so far, without a division. What passes is weighed exactly; the question is asked with a
-//! little slack, so that the answer doesn't depend on which columns were searched before. Ties go to the earlier bin.
+//! so the test D^2 > r a b decides without a division whether a threshold beats the best ratio r so far. Thresholds that pass are evaluated exactly; the test has some tolerance, so that the
+//! result doesn't depend on the order of the columns. Ties go to the earlier bin.
 //!
-//! **Cost.** About two cycles a bin on a machine with AVX-512.
+//! **Cost.** About two cycles per bin with AVX-512.
 
-use super::quantise::unpack;
-use super::regularised::{Bounds, Regularised};
-use super::sweep::{self, Common, LANES};
+use super::leaf_penalty::{LeafPenalty, WeightBounds};
+use super::quantize::unpack;
+use super::sweep::{self, LANES, NodeTerms};
 
-/// What splits of a tree must keep to; all in quanta.
+/// Rules for the splits of a tree; all in quanta.
 #[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// The penalties.
-    pub leaf: Regularised,
-    /// The least sum of curvatures in a child.
+pub struct SplitRules {
+    /// Penalties on leaf weights.
+    pub leaf: LeafPenalty,
+    /// Minimum sum of curvatures in a child.
     pub min_child_weight: f64,
-    /// Where the gradient starts in a packed word.
+    /// Bit position of the gradient in a packed word.
     pub shift: u32,
 }
 
-/// What a node brings to its split; in quanta.
+/// Sums and bounds of a node; in quanta.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Node {
+pub struct NodeTotals {
     /// The sum of the gradients.
     pub g: f64,
     /// The sum of the curvatures.
     pub h: f64,
-    /// Where its weight must lie.
-    pub bounds: Bounds,
+    /// Bounds on its weight.
+    pub bounds: WeightBounds,
 }
 
-/// How the bins of a column are sent to the children.
+/// Which bins go left.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BinTest {
     /// Bins up to this one go left.
@@ -47,12 +47,12 @@ pub enum BinTest {
         /// Whether missing values go left.
         missing_left: bool,
     },
-    /// These slots go left; that of missing values may be one of them.
+    /// These slots go left, possibly including that of missing values.
     InSet(Box<[u64]>),
 }
 
 impl BinTest {
-    /// Whether a slot goes left; the slot `n_slots - 1` is that of missing values.
+    /// Whether a slot goes left; the last slot is for missing values.
     pub fn is_left(&self, slot: usize, n_slots: usize) -> bool {
         match self {
             BinTest::AtMost { missing_left, .. } if slot + 1 == n_slots => *missing_left,
@@ -65,18 +65,18 @@ impl BinTest {
 /// A split of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinSplit {
-    /// How much it lowers the objective, before `gamma`; in quanta.
+    /// Decrease of the objective, before `gamma`; in quanta.
     pub gain: f64,
     /// The column.
     pub column: u32,
-    /// Where its bins go.
+    /// Which bins go left.
     pub test: BinTest,
     /// The sums of gradient and curvature on the left, in quanta.
     pub left: (f64, f64),
 }
 
 impl BinSplit {
-    /// Whether it is the better of two: the higher gain, then the earlier column.
+    /// Whether this split is better: higher gain, then earlier column.
     pub fn beats(&self, other: &Option<BinSplit>) -> bool {
         other.as_ref().is_none_or(|o| self.gain > o.gain || (self.gain == o.gain && self.column < o.column))
     }
@@ -84,42 +84,42 @@ impl BinSplit {
 
 /// A threshold: the last bin on the left, the side of missing values, the sums on the left.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Threshold {
+struct BinThreshold {
     bin: usize,
     missing_left: bool,
     left: (f64, f64),
 }
 
-/// The best threshold of an ordered column. `words` are its slots: that of missing values after its `n_bins` bins, then zeros up to a multiple of
-/// eight. `monotone` is 1 or -1 where the prediction must rise or fall with the column, else 0. `None` where no threshold gains more than `floor`, or about as much.
+/// The best threshold of an ordered column. `words` are its slots: `n_bins` bins, missing values, then zeros up to a multiple of eight. `monotone` is 1 or -1 if the prediction must increase
+/// or decrease with the column, else 0. `None` if no threshold gains more than about `floor`.
 pub fn best_threshold<const W: usize>(
     words: &[[i64; W]],
     (n_bins, has_missing): (usize, bool),
     monotone: i8,
-    node: &Node,
-    rule: &Rule,
+    node: &NodeTotals,
+    rule: &SplitRules,
     floor: f64,
 ) -> Option<(f64, BinTest, (f64, f64))> {
     let missing = has_missing.then(|| unpack(words[n_bins], rule.shift));
-    let plain = rule.leaf.is_plain() && monotone == 0 && node.bounds == Bounds::NONE;
+    let plain = rule.leaf.is_plain() && monotone == 0 && node.bounds == WeightBounds::NONE;
     let found = if plain {
         best_of_eight(words, missing, node, rule, floor)
     } else {
         best_in_turn(&words[..n_bins], missing, monotone, node, rule)
     };
-    let Threshold { mut bin, mut missing_left, mut left } = found?;
+    let BinThreshold { mut bin, mut missing_left, mut left } = found?;
     let gain = gain(left, monotone, node, rule)?;
-    // Nothing but missing values on the left: asked the other way round, with a threshold above all values.
+    // Only missing values on the left: use a threshold above all values instead.
     if missing_left && monotone == 0 && missing == Some(left) {
         (bin, missing_left, left) = (n_bins - 1, false, (node.g - left.0, node.h - left.1));
     }
-    // Where training misses nothing, what is missing later goes with the larger side.
+    // Without missing values in training, missing values go to the larger side.
     let missing_left = if has_missing { missing_left } else { 2.0 * left.1 > node.h };
     (gain > 0.0).then_some((gain, BinTest::AtMost { bin: bin as u32, missing_left }, left))
 }
 
-/// How much a split gains; `None` where it breaks a rule.
-pub fn gain(left: (f64, f64), monotone: i8, node: &Node, rule: &Rule) -> Option<f64> {
+/// The gain of a split; `None` if it violates a rule.
+pub fn gain(left: (f64, f64), monotone: i8, node: &NodeTotals, rule: &SplitRules) -> Option<f64> {
     let right = (node.g - left.0, node.h - left.1);
     let least = least_weight(rule);
     if left.1 < least || right.1 < least {
@@ -133,24 +133,24 @@ pub fn gain(left: (f64, f64), monotone: i8, node: &Node, rule: &Rule) -> Option<
     Some(worth(left) + worth(right) - worth((node.g, node.h)))
 }
 
-/// A child has at least this much curvature: what was asked for, and at least one quantum.
-pub(super) fn least_weight(rule: &Rule) -> f64 {
+/// Minimum curvature of a child: the given minimum, and at least one quantum.
+pub(super) fn least_weight(rule: &SplitRules) -> f64 {
     rule.min_child_weight.max(1.0)
 }
 
-/// Slack of the first question, far above rounding errors.
+/// Tolerance of the first test, far above rounding errors.
 const SLACK: f64 = 1.0 - 1e-9;
 
-/// The best threshold under the plain quadratic: chunks in which some bound passes the question are looked at bound by bound.
+/// The best threshold under the plain quadratic: chunks that pass the test are evaluated threshold by threshold.
 fn best_of_eight<const W: usize>(
     words: &[[i64; W]],
     missing: Option<(f64, f64)>,
-    node: &Node,
-    rule: &Rule,
+    node: &NodeTotals,
+    rule: &SplitRules,
     floor: f64,
-) -> Option<Threshold> {
-    let common = Common::new(node, rule, missing);
-    let mut best: Option<(f64, Threshold)> = None;
+) -> Option<BinThreshold> {
+    let common = NodeTerms::new(node, rule, missing);
+    let mut best: Option<(f64, BinThreshold)> = None;
     let look = |chunk: usize, carry: [i64; W], ratio: f64| {
         let mut sum = carry;
         let mut ratio = ratio;
@@ -162,7 +162,7 @@ fn best_of_eight<const W: usize>(
                 let (num, den) = common.weigh(left);
                 let found = num / den;
                 if found > 0.0 && num > ratio * den && best.is_none_or(|(most, _)| found > most) {
-                    best = Some((found, Threshold { bin: chunk * LANES + l, missing_left, left }));
+                    best = Some((found, BinThreshold { bin: chunk * LANES + l, missing_left, left }));
                     ratio = ratio.max(found * SLACK);
                 }
             }
@@ -173,15 +173,15 @@ fn best_of_eight<const W: usize>(
     best.map(|(_, threshold)| threshold)
 }
 
-/// The best threshold, one after the other, under any rule.
+/// The best threshold under any rules, one at a time.
 fn best_in_turn<const W: usize>(
     bins: &[[i64; W]],
     missing: Option<(f64, f64)>,
     monotone: i8,
-    node: &Node,
-    rule: &Rule,
-) -> Option<Threshold> {
-    let mut best: Option<(f64, Threshold)> = None;
+    node: &NodeTotals,
+    rule: &SplitRules,
+) -> Option<BinThreshold> {
+    let mut best: Option<(f64, BinThreshold)> = None;
     let mut sum = [0i64; W];
     for (bin, word) in bins.iter().enumerate() {
         sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
@@ -191,7 +191,7 @@ fn best_in_turn<const W: usize>(
             if let Some(gain) = gain(left, monotone, node, rule)
                 && best.is_none_or(|(most, _)| gain > most)
             {
-                best = Some((gain, Threshold { bin, missing_left, left }));
+                best = Some((gain, BinThreshold { bin, missing_left, left }));
             }
         }
     }
@@ -203,19 +203,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn rule(lambda: f64, alpha: f64, least: f64, shift: u32) -> Rule {
-        Rule { leaf: Regularised { lambda, alpha, max_delta_step: 0.0 }, min_child_weight: least, shift }
+    fn rule(lambda: f64, alpha: f64, least: f64, shift: u32) -> SplitRules {
+        SplitRules { leaf: LeafPenalty { lambda, alpha, max_delta_step: 0.0 }, min_child_weight: least, shift }
     }
 
     proptest! {
         #[test]
-        fn eight_at_a_time_finds_what_one_after_the_other_finds(
+        fn the_vectorized_scan_equals_the_scalar_scan(
             cells in prop::collection::vec((-500i64..500, 0i64..60), 2..700), has_missing: bool, lambda in 0.0f64..20.0, least in 0.0f64..200.0, wide: bool,
         ) {
             let shift = if wide { 0 } else { 24 };
             let mut cells = cells;
             if !has_missing { *cells.last_mut().unwrap() = (0, 0); }
-            let node = Node { g: cells.iter().map(|c| c.0 as f64).sum(), h: cells.iter().map(|c| c.1 as f64).sum(), bounds: Bounds::NONE };
+            let node = NodeTotals { g: cells.iter().map(|c| c.0 as f64).sum(), h: cells.iter().map(|c| c.1 as f64).sum(), bounds: WeightBounds::NONE };
             let rule = rule(lambda, 0.0, least, shift);
             let (fast, slow) = if wide {
                 let mut words: Vec<[i64; 2]> = cells.iter().map(|&(g, h)| [g, h]).collect();
@@ -239,8 +239,8 @@ mod tests {
         }
     }
 
-    /// The gain of the best threshold from the formula, by trying all.
-    fn oracle(cells: &[(i64, i64)], has_missing: bool, node: &Node, rule: &Rule) -> Option<f64> {
+    /// The gain of the best threshold by brute force.
+    fn oracle(cells: &[(i64, i64)], has_missing: bool, node: &NodeTotals, rule: &SplitRules) -> Option<f64> {
         let (missing, bins) = cells.split_last().unwrap();
         let score = |g: f64, h: f64| if h + rule.leaf.lambda > 0.0 { g * g / (h + rule.leaf.lambda) } else { 0.0 };
         let mut best: Option<f64> = None;

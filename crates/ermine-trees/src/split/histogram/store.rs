@@ -1,14 +1,13 @@
-//! The bins of all rows: row by row, so that a histogram of a few rows reads whole cache lines, and, where memory allows, column by column too, for
-//! histograms of all rows and for sending rows to the children.
+//! Bin codes of all rows: row-major, so that histograms of a few rows read whole cache lines, and, if memory allows, also column-major, for histograms of all rows and for partitioning.
 //!
-//! A bin is one byte where every column has at most 256 (that of missing values among them), else two.
+//! A code takes one byte if every column has at most 256 slots (including that of missing values), else two.
 
 use ermine_core::matrix::binned::{Bins, Cuts};
 use ermine_core::matrix::{Features, pages};
 use ermine_core::table::{Column, Values};
 use rayon::prelude::*;
 
-/// How many bytes of bins the column-wise copy may take. Above, the copy is left out: training is a little slower and takes half the memory.
+/// Maximum size in bytes of the column-major copy. Without the copy, training is slightly slower and takes half the memory.
 const COLUMN_COPY: usize = 256 << 20;
 
 /// Bytes in a cache line.
@@ -20,15 +19,15 @@ mod sealed {
     impl Sealed for u16 {}
 }
 
-/// A bin number in one or two bytes: `u8` or `u16`. Sealed, since cache lines are read as codes: any bytes must be one.
-pub trait Code: sealed::Sealed + Copy + Default + Send + Sync + 'static {
+/// A bin code: `u8` or `u16`. Sealed, since cache lines are reinterpreted as codes: any bytes must be valid.
+pub trait BinCode: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     /// The bin as an index.
     fn index(self) -> usize;
     /// From an index that fits.
     fn of(bin: usize) -> Self;
 }
 
-impl Code for u8 {
+impl BinCode for u8 {
     #[inline(always)]
     fn index(self) -> usize {
         self as usize
@@ -38,7 +37,7 @@ impl Code for u8 {
     }
 }
 
-impl Code for u16 {
+impl BinCode for u16 {
     #[inline(always)]
     fn index(self) -> usize {
         self as usize
@@ -48,30 +47,30 @@ impl Code for u16 {
     }
 }
 
-/// A cache line of bins: makes a vector of them start at a line's bound.
+/// A cache line of codes, for alignment.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; LINE]);
+struct BinCacheLine([u8; LINE]);
 
-/// Rows in a block. The column-wise copy holds the columns of one block, then those of the next, so that blocks are coded on their own.
+/// Rows per block. The column-major copy is stored block by block, so that blocks are encoded independently.
 pub const BLOCK: usize = 4096;
 
-/// Rows that are coded at a time: their values, which may come row by row, stay in the nearest cache from column to column.
+/// Rows encoded at a time, so that row-major values stay in the first-level cache from column to column.
 const STRIP: usize = 128;
 
-/// The bins of all rows in codes of one width.
-pub struct Bytes<C> {
-    lines: Vec<Line>,
+/// Codes of one width.
+pub struct BinBytes<C> {
+    lines: Vec<BinCacheLine>,
     blocks: Vec<C>,
     stride: usize,
     n_columns: usize,
 }
 
-/// The bins of all rows.
+/// Bin codes of all rows.
 ///
-/// **Invariant.** There are codes for `n_rows` rows and as many columns as `n_slots` has, and every code is below the number of slots of its column. Histograms are added up without
-/// checking it again, so that all fields are private and never change.
-pub struct Store {
+/// **Invariant.** There are codes for `n_rows` rows and as many columns as `n_slots` has, and every code is below the number of slots of its column. Histograms rely on this without checking it,
+/// so all fields are private and immutable.
+pub struct BinStore {
     codes: StoreCodes,
     n_slots: Vec<u32>,
     offsets: Vec<u32>,
@@ -83,21 +82,21 @@ pub struct Store {
 /// Codes in one or two bytes.
 pub enum StoreCodes {
     /// One byte each.
-    U8(Bytes<u8>),
+    U8(BinBytes<u8>),
     /// Two bytes each.
-    U16(Bytes<u16>),
+    U16(BinBytes<u16>),
 }
 
-impl<C: Code> Bytes<C> {
+impl<C: BinCode> BinBytes<C> {
     fn new(n_rows: usize, n_columns: usize, copy_columns: bool) -> Self {
         let per_line = LINE / size_of::<C>();
-        // Rows that are shorter than a line share one, if they divide it.
+        // Rows shorter than a line share one, if they divide it.
         let short = n_columns.next_power_of_two();
         let stride = if short < per_line { short } else { n_columns.next_multiple_of(per_line) };
         let n_lines = (n_rows * stride).div_ceil(per_line);
         let n_copied = if copy_columns { n_rows.div_ceil(BLOCK) * BLOCK * n_columns } else { 0 };
-        Bytes {
-            lines: pages::filled(Line([0; LINE]), n_lines),
+        BinBytes {
+            lines: pages::filled(BinCacheLine([0; LINE]), n_lines),
             blocks: pages::filled(C::default(), n_copied),
             stride,
             n_columns,
@@ -110,25 +109,25 @@ impl<C: Code> Bytes<C> {
         codes_of(&self.lines)
     }
 
-    /// How many codes apart two rows are.
+    /// Distance between rows, in codes.
     #[inline]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// The column-wise copy, if there is one: a block's columns one after the other, [`BLOCK`] codes each.
+    /// The column-major copy, if there is one: the columns of each block, [`BLOCK`] codes each.
     #[inline]
     pub fn blocks(&self) -> Option<&[C]> {
         (!self.blocks.is_empty()).then_some(&self.blocks)
     }
 
-    /// Codes all rows. Gives back whether each column misses a value somewhere.
-    fn fill(&mut self, n_rows: usize, sources: &[Source<'_>], coders: &[Coder]) -> Vec<bool> {
+    /// Encodes all rows. Returns for each column whether it has missing values.
+    fn fill(&mut self, n_rows: usize, sources: &[ColumnRows<'_>], coders: &[BinLookup]) -> Vec<bool> {
         let (d, stride) = (self.n_columns, self.stride);
         let lines_per_block = BLOCK * stride * size_of::<C>() / LINE;
         let mut copies: Vec<&mut [C]> = self.blocks.chunks_mut((BLOCK * d).max(1)).collect();
         copies.resize_with(n_rows.div_ceil(BLOCK), Default::default);
-        let code_block = |(block, (lines, copy)): (usize, (&mut [Line], &mut &mut [C]))| {
+        let code_block = |(block, (lines, copy)): (usize, (&mut [BinCacheLine], &mut &mut [C]))| {
             let mut missing = vec![false; d];
             let mut scratch = [0.0f64; STRIP];
             let mut bins = [0u16; STRIP];
@@ -156,21 +155,21 @@ impl<C: Code> Bytes<C> {
     }
 }
 
-fn codes_of<C: Code>(lines: &[Line]) -> &[C] {
-    // SAFETY: the lines are plain initialised bytes, aligned to 64, and any bytes are codes; the length in bytes is the same.
+fn codes_of<C: BinCode>(lines: &[BinCacheLine]) -> &[C] {
+    // SAFETY: the lines are plain initialized bytes, aligned to 64, and any bytes are codes; the length in bytes is the same.
     unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * (LINE / size_of::<C>())) }
 }
 
-fn codes_of_mut<C: Code>(lines: &mut [Line]) -> &mut [C] {
+fn codes_of_mut<C: BinCode>(lines: &mut [BinCacheLine]) -> &mut [C] {
     // SAFETY: as in `codes_of`; the borrow is exclusive.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * (LINE / size_of::<C>())) }
 }
 
-/// A column, and which of its rows are meant.
-type Source<'a> = (&'a Column, Option<&'a [u32]>);
+/// A column and its selected rows.
+type ColumnRows<'a> = (&'a Column, Option<&'a [u32]>);
 
-/// Values of a column from row `start` on, as numbers.
-fn read((column, rows): Source<'_>, start: usize, out: &mut [f64]) {
+/// Reads values of a column as numbers, starting at row `start`.
+fn read((column, rows): ColumnRows<'_>, start: usize, out: &mut [f64]) {
     match (&column.values, rows) {
         (Values::F32(values), None) => out.iter_mut().enumerate().for_each(|(i, x)| *x = values.get(start + i).into()),
         (Values::F64(values), None) => out.iter_mut().enumerate().for_each(|(i, x)| *x = values.get(start + i)),
@@ -187,7 +186,7 @@ fn read((column, rows): Source<'_>, start: usize, out: &mut [f64]) {
     }
 }
 
-/// The first of `n` places for which `before` is no longer true.
+/// The first of `n` positions for which `before` is false.
 fn partition_point(n: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, n);
     while low < high {
@@ -197,12 +196,12 @@ fn partition_point(n: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Cuts that are searched without a check of bounds: one more than a byte can say.
+/// Cuts that can be indexed by a byte without a bounds check.
 const FEW: usize = 256;
 
-/// Finds the bins of numbers.
-enum Coder {
-    /// At most 255 cuts, filled up with infinity.
+/// Maps numbers to bins.
+enum BinLookup {
+    /// At most 255 cuts, padded with infinity.
     Few { cuts: Box<[f64; FEW]>, n_bins: u16 },
     /// Any cuts.
     Many { cuts: Vec<f64>, n_bins: u16 },
@@ -210,33 +209,33 @@ enum Coder {
     Categories { bins: Vec<u16>, n_bins: u16 },
 }
 
-impl Coder {
-    fn new(cuts: &Cuts) -> Coder {
+impl BinLookup {
+    fn new(cuts: &Cuts) -> BinLookup {
         let n_bins = cuts.n_bins() as u16;
         match cuts {
             Cuts::Numbers(cuts) if cuts.len() < FEW => {
                 let mut few = Box::new([f64::INFINITY; FEW]);
                 few[..cuts.len()].copy_from_slice(cuts);
-                Coder::Few { cuts: few, n_bins }
+                BinLookup::Few { cuts: few, n_bins }
             }
-            Cuts::Numbers(cuts) => Coder::Many { cuts: cuts.clone(), n_bins },
-            Cuts::Categories(bins) => Coder::Categories { bins: bins.clone(), n_bins },
+            Cuts::Numbers(cuts) => BinLookup::Many { cuts: cuts.clone(), n_bins },
+            Cuts::Categories(bins) => BinLookup::Categories { bins: bins.clone(), n_bins },
         }
     }
 
-    /// Writes the bin of each number; tells whether any is missing. Every bin is at most `n_bins`, which is below the number of slots.
+    /// Writes the bin of each number and returns whether any is missing. Every bin is at most `n_bins`, which is below the number of slots.
     fn code(&self, numbers: &[f64], out: &mut [u16]) -> bool {
         match self {
-            Coder::Few { cuts, n_bins } => {
+            BinLookup::Few { cuts, n_bins } => {
                 count_below(cuts, numbers, out);
                 mark_missing(*n_bins, numbers, out)
             }
-            Coder::Many { cuts, n_bins } => {
+            BinLookup::Many { cuts, n_bins } => {
                 let below = |x: f64| cuts.partition_point(|&cut| x > cut) as u16;
                 out.iter_mut().zip(numbers).for_each(|(code, &x)| *code = below(x));
                 mark_missing(*n_bins, numbers, out)
             }
-            Coder::Categories { bins, n_bins } => {
+            BinLookup::Categories { bins, n_bins } => {
                 let bin = |x: f64| if x.is_nan() { *n_bins } else { bins.get(x as usize).map_or(*n_bins, |&b| b) };
                 out.iter_mut().zip(numbers).for_each(|(code, &x)| *code = bin(x));
                 out.contains(n_bins)
@@ -254,7 +253,7 @@ fn mark_missing(n_bins: u16, numbers: &[f64], out: &mut [u16]) -> bool {
     missing
 }
 
-/// The number of cuts below each number, by halving without branches; several numbers at a time, so that their searches overlap.
+/// The number of cuts below each number, by branchless bisection; several numbers at a time, so that their searches overlap.
 fn count_below(cuts: &[f64; FEW], numbers: &[f64], out: &mut [u16]) {
     const AT_ONCE: usize = 16;
     for (xs, codes) in numbers.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
@@ -263,7 +262,7 @@ fn count_below(cuts: &[f64; FEW], numbers: &[f64], out: &mut [u16]) {
         let mut below = [0u8; AT_ONCE];
         for step in [128u8, 64, 32, 16, 8, 4, 2, 1] {
             for l in 0..AT_ONCE {
-                // below + step <= 255: a byte indexes the cuts without a check.
+                // below + step <= 255, so a byte indexes the cuts without a check.
                 let beyond = x[l] > cuts[(below[l] + step - 1) as usize];
                 below[l] += step * u8::from(beyond);
             }
@@ -272,36 +271,36 @@ fn count_below(cuts: &[f64; FEW], numbers: &[f64], out: &mut [u16]) {
     }
 }
 
-impl Store {
-    /// Finds the bins of all values: of the columns of one set of features after the other, all of the same rows.
+impl BinStore {
+    /// Encodes the columns of several sets of features, all with the same rows.
     ///
     /// # Panics
-    /// If there are more or fewer cuts than columns, more bins than two bytes can number, or fewer rows in a part than in the first.
-    pub fn new(parts: &[&Features], bins: &Bins) -> Store {
+    /// If the number of cuts differs from the number of columns, there are too many bins for two bytes, or the parts have different numbers of rows.
+    pub fn new(parts: &[&Features], bins: &Bins) -> BinStore {
         let n_rows = parts.first().map_or(0, |features| features.n_rows());
         let sources = parts.iter().flat_map(|part| part.columns().iter().map(|column| (column, part.rows())));
-        let sources: Vec<Source<'_>> = sources.collect();
+        let sources: Vec<ColumnRows<'_>> = sources.collect();
         let n_columns = sources.len();
-        assert_eq!(bins.columns.len(), n_columns, "cuts for every column");
+        assert_eq!(bins.columns.len(), n_columns, "every column needs cuts");
         assert!(
             bins.columns.iter().all(|cuts| cuts.n_bins() <= usize::from(u16::MAX)),
-            "bins that two bytes can number"
+            "bin codes must fit in two bytes"
         );
         let n_slots: Vec<u32> = bins.columns.iter().map(|cuts| cuts.n_bins() as u32 + 1).collect();
-        let coders: Vec<Coder> = bins.columns.iter().map(Coder::new).collect();
+        let coders: Vec<BinLookup> = bins.columns.iter().map(BinLookup::new).collect();
         let narrow = n_slots.iter().all(|&n| n <= 256);
         let copy = n_rows * n_columns * if narrow { 1 } else { 2 } <= COLUMN_COPY;
         let (codes, has_missing) = if narrow {
-            let mut bytes = Bytes::new(n_rows, n_columns, copy);
+            let mut bytes = BinBytes::new(n_rows, n_columns, copy);
             let missing = bytes.fill(n_rows, &sources, &coders);
             (StoreCodes::U8(bytes), missing)
         } else {
-            let mut bytes = Bytes::new(n_rows, n_columns, copy);
+            let mut bytes = BinBytes::new(n_rows, n_columns, copy);
             let missing = bytes.fill(n_rows, &sources, &coders);
             (StoreCodes::U16(bytes), missing)
         };
         let (offsets, total) = layout(&n_slots);
-        Store { codes, n_slots, offsets, has_missing, total, n_rows }
+        BinStore { codes, n_slots, offsets, has_missing, total, n_rows }
     }
 
     /// How many rows.
@@ -314,25 +313,25 @@ impl Store {
         self.n_slots.len()
     }
 
-    /// The bins in one or two bytes.
+    /// The codes, in one or two bytes.
     #[inline]
     pub fn codes(&self) -> &StoreCodes {
         &self.codes
     }
 
-    /// How many bins each column has, that of missing values (the last) included.
+    /// Number of slots per column, including that of missing values, which is the last.
     #[inline]
     pub fn n_slots(&self) -> &[u32] {
         &self.n_slots
     }
 
-    /// Where the bins of each column start in a histogram.
+    /// Start of each column in a histogram.
     #[inline]
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
 
-    /// Whether any row misses the column's value.
+    /// Whether each column has missing values.
     #[inline]
     pub fn has_missing(&self) -> &[bool] {
         &self.has_missing
@@ -354,8 +353,7 @@ impl Store {
     }
 }
 
-/// Where each column's bins start. Starts are cache lines, and no two neighbours are a power of two apart: such columns would fight for the
-/// same sets of the cache.
+/// The start of each column in a histogram. Starts are aligned to cache lines, and neighboring starts are not a power of two apart, to avoid cache conflicts.
 fn layout(n_slots: &[u32]) -> (Vec<u32>, usize) {
     const WORDS: u32 = 8;
     let mut offsets = Vec::with_capacity(n_slots.len());
@@ -379,7 +377,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn every_value_has_the_bin_that_its_cuts_say(
+        fn codes_equal_the_bins_of_the_cuts(
             seed: u64, n in 1usize..9000, d in 1usize..70, max_bins in prop_oneof![Just(2usize), Just(16), Just(255), Just(700)], subset: bool,
         ) {
             let mut rng = ermine_core::rng::stream(seed, &[]);
@@ -403,7 +401,7 @@ mod tests {
                 features = features.select(&(0..n as u32).rev().step_by(2).collect::<Vec<_>>()).unwrap();
             }
             let bins = Bins::fit(&features, max_bins);
-            let store = Store::new(&[&features], &bins);
+            let store = BinStore::new(&[&features], &bins);
             for j in 0..d {
                 let numbers = features.numbers(j);
                 let expected: Vec<usize> = numbers.iter().map(|&x| bins.columns[j].bin(x)).collect();

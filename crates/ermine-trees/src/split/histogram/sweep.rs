@@ -1,23 +1,23 @@
-//! The sweep over a histogram, eight bounds at a time: finds the chunks in which some bound beats the best ratio so far.
+//! The vectorized scan of a histogram, eight thresholds at a time: finds the chunks in which a threshold beats the best ratio so far.
 //!
-//! Names as in [`scan`](super::scan). Three versions (AVX-512, AVX2, plain) do the same operations on each bound, so they pass the same chunks. Sums are whole
-//! numbers: the order in which they are added doesn't matter.
+//! Notation as in [`scan`](super::scan). The three versions (AVX-512, AVX2, portable) do the same operations per threshold, so they find the same chunks. Sums are integers, so their order
+//! doesn't matter.
 
-use super::quantise::unpack;
-use super::scan::{Node, Rule, least_weight};
+use super::quantize::unpack;
+use super::scan::{NodeTotals, SplitRules, least_weight};
 #[cfg(target_arch = "x86_64")]
 use ermine_core::simd::InstructionSet;
 
-/// Bounds that are weighed at a time.
+/// Thresholds evaluated at a time.
 pub const LANES: usize = 8;
 
-/// What all bounds of a node have in common.
+/// Terms shared by all thresholds of a node.
 #[derive(Debug, Clone, Copy)]
-pub struct Common {
+pub struct NodeTerms {
     g: f64,
     c: f64,
     lambda: f64,
-    /// The least and the most that a = H_L + lambda may be.
+    /// The minimum and maximum of a = H_L + lambda.
     ends: (f64, f64),
     shift: u32,
     missing: Option<(f64, f64)>,
@@ -25,16 +25,16 @@ pub struct Common {
     whole: f64,
 }
 
-impl Common {
-    /// What bounds of this node have in common, with the sums of the rows that miss the value.
-    pub fn new(node: &Node, rule: &Rule, missing: Option<(f64, f64)>) -> Common {
+impl NodeTerms {
+    /// The terms of a node, given the sums of the missing rows.
+    pub fn new(node: &NodeTotals, rule: &SplitRules, missing: Option<(f64, f64)>) -> NodeTerms {
         let (lambda, least) = (rule.leaf.lambda, least_weight(rule));
         let whole = if node.h + lambda > 0.0 { node.g * node.g / (node.h + lambda) } else { 0.0 };
         let ends = (least + lambda, node.h - least + lambda);
-        Common { g: node.g, c: node.h + 2.0 * lambda, lambda, ends, shift: rule.shift, missing, whole }
+        NodeTerms { g: node.g, c: node.h + 2.0 * lambda, lambda, ends, shift: rule.shift, missing, whole }
     }
 
-    /// D^2 and a b of a bound; 0 and 1 where a child would be too light.
+    /// D^2 and a b of a threshold; 0 and 1 if a child would be too light.
     #[inline(always)]
     pub fn weigh(&self, (g, h): (f64, f64)) -> (f64, f64) {
         let a = h + self.lambda;
@@ -42,7 +42,7 @@ impl Common {
         if a >= self.ends.0 && a <= self.ends.1 { (d * d, a * (self.c - a)) } else { (0.0, 1.0) }
     }
 
-    /// The gain of a bound; 0 where a child would be too light.
+    /// The gain of a threshold; 0 if a child would be too light.
     #[inline(always)]
     pub fn gain(&self, (g, h): (f64, f64)) -> f64 {
         let a = h + self.lambda;
@@ -51,24 +51,23 @@ impl Common {
         if a >= self.ends.0 && a <= self.ends.1 { gain } else { 0.0 }
     }
 
-    /// The ratio D^2 / (a b) that comes with a gain.
-    pub fn ratio(&self, gain: f64, node: &Node) -> f64 {
+    /// The ratio D^2 / (a b) that corresponds to a gain.
+    pub fn ratio(&self, gain: f64, node: &NodeTotals) -> f64 {
         (2.0 * gain + self.whole) * self.c - node.g * node.g
     }
 }
 
-/// Calls `look(chunk, sums before it, ratio)` for each chunk in which a bound has D^2 > ratio a b; `look` gives back the ratio to beat from there on. The
-/// length of `words` is a multiple of [`LANES`].
+/// Calls `look(chunk, sums before it, ratio)` for each chunk in which a threshold has D^2 > ratio a b; `look` returns the next ratio to beat. The length of `words` is a multiple of [`LANES`].
 ///
 /// # Panics
 /// If `W` is neither 1 (gradient and curvature packed) nor 2.
 pub fn sweep<const W: usize>(
     words: &[[i64; W]],
-    common: &Common,
+    common: &NodeTerms,
     ratio: f64,
     look: impl FnMut(usize, [i64; W], f64) -> f64,
 ) {
-    assert!(W == 1 || W == 2, "one or two words for each slot");
+    assert!(W == 1 || W == 2, "slots have one or two words");
     debug_assert!(words.len().is_multiple_of(LANES));
     #[cfg(target_arch = "x86_64")]
     {
@@ -86,7 +85,7 @@ pub fn sweep<const W: usize>(
 
 fn sweep_plain<const W: usize>(
     words: &[[i64; W]],
-    common: &Common,
+    common: &NodeTerms,
     mut ratio: f64,
     mut look: impl FnMut(usize, [i64; W], f64) -> f64,
 ) {
@@ -112,10 +111,10 @@ fn sweep_plain<const W: usize>(
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Common, LANES};
+    use super::{LANES, NodeTerms};
     use std::arch::x86_64::*;
 
-    /// Sums up to and with each lane.
+    /// Inclusive prefix sums.
     #[target_feature(enable = "avx512f,avx512dq")]
     fn prefix_512(v: __m512i) -> __m512i {
         let zero = _mm512_setzero_si512();
@@ -126,7 +125,7 @@ mod x86 {
 
     /// Which lanes beat the ratio.
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn beats_512(common: &Common, ratio: f64, g: __m512d, h: __m512d) -> u8 {
+    fn beats_512(common: &NodeTerms, ratio: f64, g: __m512d, h: __m512d) -> u8 {
         let all = |x: f64| _mm512_set1_pd(x);
         let a = _mm512_add_pd(h, all(common.lambda));
         let d = _mm512_sub_pd(_mm512_mul_pd(all(common.c), g), _mm512_mul_pd(all(common.g), a));
@@ -141,7 +140,7 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512dq")]
     pub unsafe fn sweep_512<const W: usize>(
         words: &[[i64; W]],
-        common: &Common,
+        common: &NodeTerms,
         mut ratio: f64,
         mut look: impl FnMut(usize, [i64; W], f64) -> f64,
     ) {
@@ -180,7 +179,7 @@ mod x86 {
         }
     }
 
-    /// Sums up to and with each lane.
+    /// Inclusive prefix sums.
     #[target_feature(enable = "avx2")]
     fn prefix_256(v: __m256i) -> __m256i {
         let zero = _mm256_setzero_si256();
@@ -190,7 +189,7 @@ mod x86 {
         _mm256_add_epi64(v, two)
     }
 
-    /// Whole numbers below 2^51 as floating-point numbers, by the trick of `quantise::float`.
+    /// Converts integers below 2^51 to floating point, as in `quantize::float`.
     #[target_feature(enable = "avx2")]
     fn float_256(v: __m256i) -> __m256d {
         const BIAS: f64 = 6_755_399_441_055_744.0;
@@ -200,7 +199,7 @@ mod x86 {
 
     /// Which lanes beat the ratio.
     #[target_feature(enable = "avx2")]
-    fn beats_256(common: &Common, ratio: f64, g: __m256d, h: __m256d) -> i32 {
+    fn beats_256(common: &NodeTerms, ratio: f64, g: __m256d, h: __m256d) -> i32 {
         let all = |x: f64| _mm256_set1_pd(x);
         let a = _mm256_add_pd(h, all(common.lambda));
         let d = _mm256_sub_pd(_mm256_mul_pd(all(common.c), g), _mm256_mul_pd(all(common.g), a));
@@ -216,14 +215,14 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub unsafe fn sweep_256<const W: usize>(
         words: &[[i64; W]],
-        common: &Common,
+        common: &NodeTerms,
         mut ratio: f64,
         mut look: impl FnMut(usize, [i64; W], f64) -> f64,
     ) {
         debug_assert_eq!(W, 1);
         let shift = _mm_cvtsi64_si128(i64::from(common.shift));
         let low_bits = _mm256_set1_epi64x((1i64 << common.shift) - 1);
-        // AVX2 shifts only without sign: shift what was made positive, then take that back.
+        // AVX2 has no arithmetic 64-bit shift: make the value positive, shift, and undo.
         let (sign, shifted_sign) = (_mm256_set1_epi64x(i64::MIN), _mm256_set1_epi64x(1i64 << (63 - common.shift)));
         let mut carry = _mm256_setzero_si256();
         for (chunk, words) in words.as_chunks::<LANES>().0.iter().enumerate() {
@@ -251,11 +250,11 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::regularised::{Bounds, Regularised};
+    use super::super::leaf_penalty::{LeafPenalty, WeightBounds};
     use super::*;
     use proptest::prelude::*;
 
-    /// The chunks that a version passes, with the sums before them; the ratio rises with each.
+    /// The chunks found by a version, with the sums before them; the ratio increases with each.
     fn passed<const W: usize>(run: impl FnOnce(&mut dyn FnMut(usize, [i64; W], f64) -> f64)) -> Vec<(usize, [i64; W])> {
         let mut passed = Vec::new();
         run(&mut |chunk, sums, ratio| {
@@ -267,18 +266,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_versions_pass_the_same_chunks(
+        fn all_versions_find_the_same_chunks(
             cells in prop::collection::vec((-500i64..500, 0i64..60), 1..60), lambda in 0.0f64..20.0, least in 0.0f64..200.0,
             missing in prop::option::of((-500i64..500, 0i64..60)), ratio in 0.0f64..1e7,
         ) {
             let mut cells = cells;
             cells.resize(cells.len().next_multiple_of(LANES), (0, 0));
             let all = || cells.iter().chain(&missing);
-            let node = Node { g: all().map(|c| c.0 as f64).sum(), h: all().map(|c| c.1 as f64).sum(), bounds: Bounds::NONE };
-            let leaf = Regularised { lambda, alpha: 0.0, max_delta_step: 0.0 };
+            let node = NodeTotals { g: all().map(|c| c.0 as f64).sum(), h: all().map(|c| c.1 as f64).sum(), bounds: WeightBounds::NONE };
+            let leaf = LeafPenalty { lambda, alpha: 0.0, max_delta_step: 0.0 };
             let missing = missing.map(|(g, h)| (g as f64, h as f64));
-            let narrow = Common::new(&node, &Rule { leaf, min_child_weight: least, shift: 20 }, missing);
-            let wide = Common { shift: 0, ..narrow };
+            let narrow = NodeTerms::new(&node, &SplitRules { leaf, min_child_weight: least, shift: 20 }, missing);
+            let wide = NodeTerms { shift: 0, ..narrow };
             let words: Vec<[i64; 1]> = cells.iter().map(|&(g, h)| [(g << 20) + h]).collect();
             let pairs: Vec<[i64; 2]> = cells.iter().map(|&(g, h)| [g, h]).collect();
             let plain = passed(|look| sweep_plain(&words, &narrow, ratio, look));
@@ -302,21 +301,21 @@ mod tests {
     }
 
     fn sweep_some<const W: usize>() {
-        let node = Node { g: 1.0, h: 2.0, bounds: Bounds::NONE };
-        let leaf = Regularised { lambda: 1.0, alpha: 0.0, max_delta_step: 0.0 };
-        let common = Common::new(&node, &Rule { leaf, min_child_weight: 0.0, shift: 20 }, None);
+        let node = NodeTotals { g: 1.0, h: 2.0, bounds: WeightBounds::NONE };
+        let leaf = LeafPenalty { lambda: 1.0, alpha: 0.0, max_delta_step: 0.0 };
+        let common = NodeTerms::new(&node, &SplitRules { leaf, min_child_weight: 0.0, shift: 20 }, None);
         sweep(&[[1i64; W]; LANES], &common, 0.0, |_, _, ratio| ratio);
     }
 
     #[test]
     #[should_panic(expected = "one or two words")]
-    fn slots_without_words_are_refused() {
+    fn slots_without_words_panic() {
         sweep_some::<0>();
     }
 
     #[test]
     #[should_panic(expected = "one or two words")]
-    fn slots_of_three_words_are_refused() {
+    fn slots_of_three_words_panic() {
         sweep_some::<3>();
     }
 }

@@ -8,12 +8,12 @@
 //! | LogitBoost | p (1 - p) | (\[y = 1\] - p) / (p (1 - p)), at most 4 in size | half the fit |
 //!
 //! Each is a Newton step on its loss: exp(-yF) and log(1 + exp(-2yF)). Both losses, the second in bits, are at least 1 where F has the wrong sign: their means bound the training error, and
-//! stand in the place of the product of normalisers.
+//! stand in the place of the product of normalizers.
 //!
 //! **Cost.** One sweep of all columns in each round, O(n d). **Reference.** Friedman, Hastie and Tibshirani, Additive logistic regression, 2000, algorithms 3 and 4.
 
 use super::rounds::{Round, Rounds};
-use super::{AdaBoost, Algorithm, TIE};
+use super::{AdaBoost, AdaBoostAlgorithm, TIE};
 use ermine_core::error::Result;
 use ermine_core::learner::Context;
 use ermine_core::matrix::Dataset;
@@ -26,7 +26,7 @@ use ermine_trees::tree::{Forest, Tree};
 const MOST: f64 = 4.0;
 
 /// The score so far of some rows.
-struct Scores<'a> {
+struct AdditiveScores<'a> {
     data: &'a Dataset,
     /// -1 or 1 for each row.
     sign: Vec<f64>,
@@ -35,12 +35,12 @@ struct Scores<'a> {
     score: Vec<f64>,
 }
 
-impl<'a> Scores<'a> {
-    fn new(data: &'a Dataset) -> Result<Scores<'a>> {
+impl<'a> AdditiveScores<'a> {
+    fn new(data: &'a Dataset) -> Result<AdditiveScores<'a>> {
         let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();
         let share = (0..data.n_rows()).map(|row| data.row_weight(row) / total).collect();
         let sign = data.classes()?.0.iter().map(|&class| if class == 1 { 1.0 } else { -1.0 }).collect();
-        Ok(Scores { data, sign, share, score: vec![0.0; data.n_rows()] })
+        Ok(AdditiveScores { data, sign, share, score: vec![0.0; data.n_rows()] })
     }
 
     fn add(&mut self, tree: &Tree) {
@@ -55,9 +55,9 @@ impl<'a> Scores<'a> {
     }
 
     /// The mean loss.
-    fn loss(&self, algorithm: Algorithm) -> f64 {
+    fn loss(&self, algorithm: AdaBoostAlgorithm) -> f64 {
         let loss = |margin: f64| match algorithm {
-            Algorithm::Logit => (-2.0 * margin).exp().ln_1p() / std::f64::consts::LN_2,
+            AdaBoostAlgorithm::Logit => (-2.0 * margin).exp().ln_1p() / std::f64::consts::LN_2,
             _ => (-margin).exp(),
         };
         let rows = self.score.iter().zip(&self.sign).zip(&self.share);
@@ -65,9 +65,9 @@ impl<'a> Scores<'a> {
     }
 
     /// Weight and working response of each row.
-    fn work(&self, algorithm: Algorithm) -> (Vec<f64>, Vec<f64>) {
+    fn work(&self, algorithm: AdaBoostAlgorithm) -> (Vec<f64>, Vec<f64>) {
         let row = |((&score, &sign), &share): ((&f64, &f64), &f64)| match algorithm {
-            Algorithm::Logit => {
+            AdaBoostAlgorithm::Logit => {
                 let p = 1.0 / (1.0 + (-2.0 * score).exp());
                 let curvature = (p * (1.0 - p)).max(1e-12);
                 let response = (f64::from(u8::from(sign > 0.0)) - p) / curvature;
@@ -87,10 +87,10 @@ pub fn boost(
     held_out: Option<&Dataset>,
     context: &Context<'_>,
 ) -> Result<(Forest, Rounds)> {
-    let mut scores = Scores::new(data)?;
-    let mut judge = held_out.map(Scores::new).transpose()?;
+    let mut scores = AdditiveScores::new(data)?;
+    let mut judge = held_out.map(AdditiveScores::new).transpose()?;
     let (mut forest, mut rounds) = (Forest::new(1), Rounds::default());
-    let half = if params.algorithm == Algorithm::Logit { 0.5 } else { 1.0 };
+    let half = if params.algorithm == AdaBoostAlgorithm::Logit { 0.5 } else { 1.0 };
     report(context.observer, Event::Begin { what: "boosting", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
         let (weight, response) = scores.work(params.algorithm);

@@ -7,7 +7,7 @@
 //! **Formula of R2** (Drucker, Improving regressors using boosting techniques, 1997). With e_i = |y_i - h(x_i)| / max e, squared or 1 - exp(-e_i) if asked for: eps = sum D_i e_i,
 //! beta = eps / (1 - eps), D_i grows by beta^(rate (1 - e_i)), and the vote of the round is rate ln(1 / beta).
 
-use super::rounds::{Round, Rounds, Step};
+use super::rounds::{Round, RoundStep, Rounds};
 use super::{AdaBoost, RegressionLoss, heaviest};
 use crate::reduction::committee::Member;
 use ermine_core::error::Result;
@@ -71,11 +71,12 @@ pub fn boost(
     for t in 0..params.n_estimators {
         let seed = Purpose::AdaBoostRound.stream(context.seed, &[t as u64]).random();
         let member = Member::train(learner, &of_round(learner, data, &weights, context, t)?, None, seed, context)?;
-        let said = member.classes(data.features(), k)?;
-        let wrong: Vec<bool> = said.iter().zip(codes).map(|(&said, &class)| u32::from(said) != class).collect();
+        let predicted = member.classes(data.features(), k)?;
+        let wrong: Vec<bool> =
+            predicted.iter().zip(codes).map(|(&predicted, &class)| u32::from(predicted) != class).collect();
         let epsilon: f64 = weights.iter().zip(&wrong).filter(|(_, wrong)| **wrong).map(|(w, _)| w).sum();
-        let step = Step::new(epsilon, k, params.learning_rate);
-        if step == Step::Useless {
+        let step = RoundStep::new(epsilon, k, params.learning_rate);
+        if step == RoundStep::Useless {
             break;
         }
         let alpha = rounds.push(epsilon, step);
@@ -83,7 +84,7 @@ pub fn boost(
             let rows = scores.chunks(k).zip(codes).zip(shares);
             rows.filter(|((scores, class), _)| heaviest(scores) != **class as usize).map(|(_, share)| share).sum()
         };
-        add_votes(&mut scores, &said, alpha, k);
+        add_votes(&mut scores, &predicted, alpha, k);
         against.iter_mut().zip(&wrong).for_each(|(m, wrong)| *m += if *wrong { alpha } else { -alpha });
         let before = log_loss;
         (weights, log_loss) = reweighted(&first, &against);
@@ -95,7 +96,7 @@ pub fn boost(
         members.push(member);
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
         let patience = params.n_iter_no_change.unwrap_or(usize::MAX);
-        if step == Step::Perfect || (held_out.is_some() && t + 1 - rounds.best_length() >= patience) {
+        if step == RoundStep::Perfect || (held_out.is_some() && t + 1 - rounds.best_length() >= patience) {
             break;
         }
     }
@@ -115,15 +116,15 @@ fn reweighted(first: &[f64], against: &[f64]) -> (Vec<f64>, f64) {
 }
 
 /// Adds a round's votes to the scores of all classes.
-pub fn add_votes(scores: &mut [f64], said: &[u16], alpha: f64, n_classes: usize) {
-    scores.chunks_mut(n_classes).zip(said).for_each(|(scores, &said)| scores[said as usize] += alpha);
+pub fn add_votes(scores: &mut [f64], predicted: &[u16], alpha: f64, n_classes: usize) {
+    scores.chunks_mut(n_classes).zip(predicted).for_each(|(scores, &predicted)| scores[predicted as usize] += alpha);
 }
 
 /// Turns what a leaf says about the classes into a round's vote for the likeliest of them.
-pub fn to_vote(said: &mut [f64], alpha: f64) {
-    let best = (1..said.len()).fold(0, |best, k| if said[k] > said[best] { k } else { best });
-    said.fill(0.0);
-    said[best] = alpha;
+pub fn to_vote(predicted: &mut [f64], alpha: f64) {
+    let best = (1..predicted.len()).fold(0, |best, k| if predicted[k] > predicted[best] { k } else { best });
+    predicted.fill(0.0);
+    predicted[best] = alpha;
 }
 
 /// Boosts a regressor. In the rounds, epsilon is the mean loss, z is beta, error and validation are the mean absolute error of the committee; no bound is proven.
@@ -136,7 +137,7 @@ pub fn boost_numbers(
 ) -> Result<(Vec<Member>, Rounds)> {
     let (values, _) = data.values()?;
     // What each member says about each row: of the training data, and of the rows kept for validation.
-    let (mut said_so_far, mut held_said) = (Vec::new(), Vec::new());
+    let (mut predictions, mut held_out_predictions) = (Vec::new(), Vec::new());
     let first = shares(data);
     let mut log_weights = vec![0.0; data.n_rows()];
     let mut weights: Vec<f64> = first.iter().map(|share| share.max(LEAST_SHARE)).collect();
@@ -145,8 +146,8 @@ pub fn boost_numbers(
     for t in 0..params.n_estimators {
         let seed = Purpose::AdaBoostRound.stream(context.seed, &[t as u64]).random();
         let member = Member::train(learner, &of_round(learner, data, &weights, context, t)?, None, seed, context)?;
-        let said = member.predict(data.features())?;
-        let errors: Vec<f64> = said.iter().zip(values).map(|(a, b)| (a - b).abs()).collect();
+        let predicted = member.predict(data.features())?;
+        let errors: Vec<f64> = predicted.iter().zip(values).map(|(a, b)| (a - b).abs()).collect();
         let most = errors.iter().fold(0.0, |a: f64, &b| a.max(b));
         let losses: Vec<f64> = errors.iter().map(|e| if most > 0.0 { params.loss.of(e / most) } else { 0.0 }).collect();
         let mean_loss: f64 = weights.iter().zip(&losses).map(|(w, l)| w * l).sum();
@@ -160,11 +161,11 @@ pub fn boost_numbers(
         };
         let (bound, error, validation) = (f64::NAN, f64::NAN, f64::NAN);
         rounds.0.push(Round { epsilon: mean_loss, alpha, z: beta, error, bound, validation });
-        said_so_far.extend(said);
-        rounds.0[t].error = mean_error(&said_so_far, data, &rounds.0)?;
+        predictions.extend(predicted);
+        rounds.0[t].error = mean_error(&predictions, data, &rounds.0)?;
         if let Some(held_out) = held_out {
-            held_said.extend(member.predict(held_out.features())?);
-            rounds.0[t].validation = mean_error(&held_said, held_out, &rounds.0)?;
+            held_out_predictions.extend(member.predict(held_out.features())?);
+            rounds.0[t].validation = mean_error(&held_out_predictions, held_out, &rounds.0)?;
         }
         members.push(member);
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
@@ -201,17 +202,17 @@ impl NumberStep {
 }
 
 /// The mean absolute error of the committee so far, by weight.
-fn mean_error(said: &[f64], data: &Dataset, rounds: &[Round]) -> Result<f64> {
+fn mean_error(predicted: &[f64], data: &Dataset, rounds: &[Round]) -> Result<f64> {
     let (values, shares) = (data.values()?.0, shares(data));
-    let error = |row: usize| shares[row] * (median_of_row(said, row, rounds) - values[row]).abs();
+    let error = |row: usize| shares[row] * (median_of_row(predicted, row, rounds) - values[row]).abs();
     let errors: Vec<f64> = parallel::map_rows(data.n_rows(), error);
     Ok(errors.iter().sum())
 }
 
 /// The weighted median of what the members of some rounds say about a row; `said` is what each of them says about each row.
-pub fn median_of_row(said: &[f64], row: usize, rounds: &[Round]) -> f64 {
-    let n_rows = said.len() / rounds.len().max(1);
-    let pair = |(t, round): (usize, &Round)| (said[t * n_rows + row], round.alpha);
+pub fn median_of_row(predicted: &[f64], row: usize, rounds: &[Round]) -> f64 {
+    let n_rows = predicted.len() / rounds.len().max(1);
+    let pair = |(t, round): (usize, &Round)| (predicted[t * n_rows + row], round.alpha);
     weighted_median(&mut rounds.iter().enumerate().map(pair).collect::<Vec<(f64, f64)>>())
 }
 
@@ -226,17 +227,17 @@ impl RegressionLoss {
 }
 
 /// The weighted median of what members say about a row: the least number such that those up to it have half of the weight.
-pub fn weighted_median(said: &mut [(f64, f64)]) -> f64 {
-    said.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = 0.5 * said.iter().map(|s| s.1).sum::<f64>();
+pub fn weighted_median(predicted: &mut [(f64, f64)]) -> f64 {
+    predicted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * predicted.iter().map(|s| s.1).sum::<f64>();
     let mut sum = 0.0;
-    for &(value, weight) in said.iter() {
+    for &(value, weight) in predicted.iter() {
         sum += weight;
         if sum >= half {
             return value;
         }
     }
-    said.last().map_or(0.0, |s| s.0)
+    predicted.last().map_or(0.0, |s| s.0)
 }
 
 #[cfg(test)]

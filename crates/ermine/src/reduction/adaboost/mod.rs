@@ -26,7 +26,7 @@ pub mod stumps;
 use crate::reduction::committee::{self, LoadFitted, Member};
 use crate::reduction::estimator::Estimator;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeEnsemble};
 use ermine_core::param::{ParamType, Range, Value};
@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 choice! {
     /// How a round changes weights and vote.
-    pub enum Algorithm {
+    pub enum AdaBoostAlgorithm {
         /// A vote for each round: AdaBoost for two classes, SAMME for more; AdaBoost.R2 for numbers.
         Discrete = "discrete",
         /// GentleBoost: Newton steps on the exponential loss. For two classes, with stumps.
@@ -70,12 +70,12 @@ params! {
         /// The weak learner: its name, and in brackets the parameters in which it differs from its defaults. One that takes no weights learns from rows drawn by them. Stumps are found by a search of their own.
         estimator: Estimator = Estimator::named("decision-stump");
         /// How a round changes weights and vote.
-        algorithm: Algorithm = Algorithm::Discrete, tune Each;
+        algorithm: AdaBoostAlgorithm = AdaBoostAlgorithm::Discrete, tune Each;
         /// Rounds, at most. A learner without errors, or one no better than chance, ends the work sooner.
         n_estimators: usize = 50, range Range::between(1.0, 1e6), tune Log(10, 1000);
         /// Shrinks every vote.
         learning_rate: f64 = 1.0, range Range::more_than(0.0), tune Log(0.01, 2);
-        /// What a stump minimises: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of its answers.
+        /// What a stump minimizes: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of its answers.
         criterion: Impurity = Impurity::Error, tune Each;
         /// Nominal columns with more categories than this are passed over.
         max_categories: usize = 64, range Range::at_least(0.0);
@@ -88,7 +88,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "adaboost",
     summary: "a weighted vote of weak learners, each trained on what the ones before it get wrong",
     capabilities: Capabilities {
@@ -108,7 +108,7 @@ static INFO: Info = Info {
 pub use ermine_core::loss::TIE;
 
 impl Learner for AdaBoost {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 
@@ -124,23 +124,23 @@ impl Learner for AdaBoost {
         self.check(n_classes)?;
         let parts = self.kept_aside(data, context)?;
         let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
-        let (mut parts, mut rounds) = if self.algorithm != Algorithm::Discrete {
+        let (mut parts, mut rounds) = if self.algorithm != AdaBoostAlgorithm::Discrete {
             let (forest, rounds) = additive::boost(self, train, held_out, context)?;
-            (Parts::Trees(Arc::new(forest)), rounds)
+            (VoteMembers::Trees(Arc::new(forest)), rounds)
         } else if self.over_stumps() {
             let (forest, rounds) = stumps::boost(self, train, held_out, context)?;
-            (Parts::Trees(Arc::new(forest)), rounds)
+            (VoteMembers::Trees(Arc::new(forest)), rounds)
         } else {
             let learner = self.estimator.learner(context)?;
             let (members, rounds) = members::boost(self, &*learner, train, held_out, context)?;
-            (Parts::Members(members), rounds)
+            (VoteMembers::Members(members), rounds)
         };
         let n_run = rounds.0.len();
         rounds.0.truncate(rounds.best_length());
         parts.truncate(rounds.0.len());
         let certificate = self.certificate(&rounds, n_run, parts.status());
         Ok(Trained {
-            fitted: Box::new(Boosted { parts, rounds, n_classes, estimator: self.estimator.clone() }),
+            fitted: Box::new(BoostedVote { parts, rounds, n_classes, estimator: self.estimator.clone() }),
             certificate,
         })
     }
@@ -167,7 +167,7 @@ impl AdaBoost {
         if n_classes > ReweightedStumpSearch::MAX_CLASSES {
             return unsupported(format!("{n_classes} classes ({} at most)", ReweightedStumpSearch::MAX_CLASSES));
         }
-        if self.algorithm != Algorithm::Discrete && (n_classes > 2 || !self.over_stumps()) {
+        if self.algorithm != AdaBoostAlgorithm::Discrete && (n_classes > 2 || !self.over_stumps()) {
             return unsupported(format!(
                 "algorithm = {} with {n_classes} classes over {} (it is for two classes, over decision-stump)",
                 self.algorithm, self.estimator
@@ -178,7 +178,7 @@ impl AdaBoost {
 
     /// AdaBoost.R2.
     fn train_numbers(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        if self.algorithm != Algorithm::Discrete {
+        if self.algorithm != AdaBoostAlgorithm::Discrete {
             let need = format!("algorithm = {} with numbers (it is for two classes)", self.algorithm);
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
@@ -201,12 +201,12 @@ impl AdaBoost {
             proofs: vec![Proof::Nothing { because }],
             notes,
         };
-        let (parts, estimator) = (Parts::Members(members), self.estimator.clone());
-        Ok(Trained { fitted: Box::new(Boosted { parts, rounds, n_classes: 0, estimator }), certificate })
+        let (parts, estimator) = (VoteMembers::Members(members), self.estimator.clone());
+        Ok(Trained { fitted: Box::new(BoostedVote { parts, rounds, n_classes: 0, estimator }), certificate })
     }
 
     fn certificate(&self, rounds: &Rounds, n_run: usize, status: Status) -> Certificate {
-        let discrete = self.algorithm == Algorithm::Discrete;
+        let discrete = self.algorithm == AdaBoostAlgorithm::Discrete;
         let (error, bound) = rounds.0.last().map_or((f64::NAN, 1.0), |last| (last.error, last.bound));
         let mut notes = Vec::new();
         match rounds.0.last() {
@@ -223,12 +223,14 @@ impl AdaBoost {
             notes.push(format!("the validation error was lowest after {} of {n_run} rounds", rounds.0.len()));
         }
         if discrete && self.over_stumps() && self.criterion == Impurity::Error && !rounds.0.is_empty() {
-            notes.push("every round's stump is the exact minimiser of the weighted error".to_string());
+            notes.push("every round's stump is the exact minimizer of the weighted error".to_string());
         }
         let (objective, by) = match self.algorithm {
-            Algorithm::Discrete => ("exponential loss of the vote", "the product of the normalisers of all rounds"),
-            Algorithm::Gentle => ("mean exponential loss", "the mean exponential loss"),
-            Algorithm::Logit => ("mean logistic loss in bits", "the mean logistic loss in bits"),
+            AdaBoostAlgorithm::Discrete => {
+                ("exponential loss of the vote", "the product of the normalizers of all rounds")
+            }
+            AdaBoostAlgorithm::Gentle => ("mean exponential loss", "the mean exponential loss"),
+            AdaBoostAlgorithm::Logit => ("mean logistic loss in bits", "the mean logistic loss in bits"),
         };
         let overshooting = rounds.0.iter().filter(|round| discrete && round.z > 1.0).count();
         if overshooting > 0 {
@@ -257,40 +259,40 @@ pub fn heaviest(scores: &[f64]) -> usize {
 }
 
 /// What a boosted model is made of.
-enum Parts {
+enum VoteMembers {
     /// Stumps whose predictions add up to the scores.
     Trees(Arc<Forest>),
     /// Models of any learner, each with the vote of its round.
     Members(Vec<Member>),
 }
 
-impl Parts {
+impl VoteMembers {
     /// How the training of the parts ended.
     fn status(&self) -> Status {
         match self {
-            Parts::Trees(_) => Status::Done,
-            Parts::Members(members) => committee::status(members),
+            VoteMembers::Trees(_) => Status::Done,
+            VoteMembers::Members(members) => committee::status(members),
         }
     }
 
     fn truncate(&mut self, n: usize) {
         match self {
-            Parts::Trees(forest) => Arc::make_mut(forest).truncate(n),
-            Parts::Members(members) => members.truncate(n),
+            VoteMembers::Trees(forest) => Arc::make_mut(forest).truncate(n),
+            VoteMembers::Members(members) => members.truncate(n),
         }
     }
 }
 
 /// The fitted vote.
-pub struct Boosted {
-    parts: Parts,
+pub struct BoostedVote {
+    parts: VoteMembers,
     rounds: Rounds,
     /// 0 where numbers are predicted.
     n_classes: usize,
     estimator: Estimator,
 }
 
-impl Boosted {
+impl BoostedVote {
     /// What happened in each round.
     pub fn rounds(&self) -> &[rounds::Round] {
         &self.rounds.0
@@ -298,18 +300,18 @@ impl Boosted {
 
     /// The stumps, one tree for each round, whose predictions add up to the scores; `None` where other learners were boosted.
     pub fn forest(&self) -> Option<&Forest> {
-        if let Parts::Trees(forest) = &self.parts { Some(forest) } else { None }
+        if let VoteMembers::Trees(forest) = &self.parts { Some(forest) } else { None }
     }
 
     /// What rounds add to the scores of each row: one signed number for stumps and two classes, else one for each class.
     fn scores(&self, rounds: std::ops::Range<usize>, features: &Features) -> Result<Vec<f64>> {
         match &self.parts {
-            Parts::Trees(forest) => Ok(forest.sum_of(rounds, features)),
-            Parts::Members(members) => {
+            VoteMembers::Trees(forest) => Ok(forest.sum_of(rounds, features)),
+            VoteMembers::Members(members) => {
                 let mut scores = vec![0.0; features.n_rows() * self.n_classes];
                 for t in rounds {
-                    let said = members[t].classes(features, self.n_classes)?;
-                    members::add_votes(&mut scores, &said, self.rounds.0[t].alpha, self.n_classes);
+                    let predicted = members[t].classes(features, self.n_classes)?;
+                    members::add_votes(&mut scores, &predicted, self.rounds.0[t].alpha, self.n_classes);
                 }
                 Ok(scores)
             }
@@ -334,7 +336,7 @@ impl Boosted {
     }
 
     fn width(&self) -> usize {
-        if let Parts::Trees(forest) = &self.parts { forest.width() } else { self.n_classes }
+        if let VoteMembers::Trees(forest) = &self.parts { forest.width() } else { self.n_classes }
     }
 
     /// Reads it from a model file.
@@ -345,16 +347,16 @@ impl Boosted {
         let (parts, n_parts) = if over_trees {
             let forest = Forest::load(sections, header.schema.features.len(), stumps::width(n_classes))?;
             let n_trees = forest.n_trees();
-            (Parts::Trees(Arc::new(forest)), n_trees)
+            (VoteMembers::Trees(Arc::new(forest)), n_trees)
         } else {
             let members = committee::load(sections, header, load)?;
             let n_members = members.len();
-            (Parts::Members(members), n_members)
+            (VoteMembers::Members(members), n_members)
         };
         let fits = |member: &Member| (member.output() == Output::Values) == (n_classes == 0);
         let all_fit = match &parts {
-            Parts::Trees(_) => n_classes > 0,
-            Parts::Members(members) => members.iter().all(fits) && (n_classes > 0 || !members.is_empty()),
+            VoteMembers::Trees(_) => n_classes > 0,
+            VoteMembers::Members(members) => members.iter().all(fits) && (n_classes > 0 || !members.is_empty()),
         };
         if rounds.0.len() != n_parts || !all_fit {
             return Err(Error::model_file(
@@ -365,49 +367,51 @@ impl Boosted {
         let text: String =
             if sections.has("estimator") { sections.json("estimator")? } else { "decision-stump".into() };
         let estimator = named(&text).ok_or_else(|| Error::model_file("boosting doesn't say what was boosted"))?;
-        Ok(Box::new(Boosted { parts, rounds, n_classes, estimator }))
+        Ok(Box::new(BoostedVote { parts, rounds, n_classes, estimator }))
     }
 }
 
 /// A round is a stage. For classes, what was said are the scores so far; for numbers, what each member said about each row.
-impl Staged for Boosted {
+impl Staged for BoostedVote {
     fn n_stages(&self) -> usize {
         self.rounds.0.len()
     }
 
-    fn add_stage(&self, features: &Features, stage: usize, said: &mut Vec<f64>) -> Result<()> {
-        if let (0, Parts::Members(members)) = (self.n_classes, &self.parts) {
-            said.extend(members[stage].predict(features)?);
+    fn add_stage(&self, features: &Features, stage: usize, accumulated: &mut Vec<f64>) -> Result<()> {
+        if let (0, VoteMembers::Members(members)) = (self.n_classes, &self.parts) {
+            accumulated.extend(members[stage].predict(features)?);
             return Ok(());
         }
-        said.resize(features.n_rows() * self.width(), 0.0);
-        said.iter_mut().zip(self.scores(stage..stage + 1, features)?).for_each(|(score, vote)| *score += vote);
+        accumulated.resize(features.n_rows() * self.width(), 0.0);
+        accumulated.iter_mut().zip(self.scores(stage..stage + 1, features)?).for_each(|(score, vote)| *score += vote);
         Ok(())
     }
 
-    fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
+    fn after(&self, accumulated: &[f64], n_stages: usize) -> Vec<f64> {
         if self.n_classes == 0 {
-            let n_rows = said.len() / n_stages.max(1);
-            return (0..n_rows).map(|row| members::median_of_row(said, row, &self.rounds.0[..n_stages])).collect();
+            let n_rows = accumulated.len() / n_stages.max(1);
+            return (0..n_rows)
+                .map(|row| members::median_of_row(accumulated, row, &self.rounds.0[..n_stages]))
+                .collect();
         }
-        self.link().apply(said.to_vec(), self.width())
+        self.link().apply(accumulated.to_vec(), self.width())
     }
 }
 
-impl Fitted for Boosted {
+impl Fitted for BoostedVote {
     fn output(&self) -> Output {
         if self.n_classes > 0 { Output::Probabilities } else { Output::Values }
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        let mut said = Vec::new();
-        if let (Parts::Trees(forest), true) = (&self.parts, self.n_classes > 0) {
-            said = forest.sum(features);
+        let mut accumulated = Vec::new();
+        if let (VoteMembers::Trees(forest), true) = (&self.parts, self.n_classes > 0) {
+            accumulated = forest.sum(features);
         } else {
-            (0..self.n_stages()).try_for_each(|t| self.add_stage(features, t, &mut said))?;
-            said.resize(said.len().max(features.n_rows() * self.n_classes), 0.0);
+            (0..self.n_stages()).try_for_each(|t| self.add_stage(features, t, &mut accumulated))?;
+            accumulated.resize(accumulated.len().max(features.n_rows() * self.n_classes), 0.0);
         }
-        Ok(self.after(&said, self.n_stages()))
+        Ok(self.after(&accumulated, self.n_stages()))
     }
 
     fn n_parts(&self) -> usize {
@@ -416,8 +420,8 @@ impl Fitted for Boosted {
 
     fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
         match &self.parts {
-            Parts::Members(members) => members[part].part(header, &self.estimator),
-            Parts::Trees(forest) => {
+            VoteMembers::Members(members) => members[part].part(header, &self.estimator),
+            VoteMembers::Trees(forest) => {
                 let votes = forest.tree(part);
                 // A stump by itself says the probabilities that its votes stand for.
                 let value = self.link().apply(votes.value.clone(), votes.width);
@@ -439,22 +443,22 @@ impl Fitted for Boosted {
 
     fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
         let forest = match &self.parts {
-            Parts::Trees(forest) => forest.clone(),
+            VoteMembers::Trees(forest) => forest.clone(),
             // A leaf of a member votes for its likeliest class. (The median of numbers is no sum.)
-            Parts::Members(members) if self.n_classes > 0 => {
-                Arc::new(committee::forest(members, |t, said| members::to_vote(said, self.rounds.0[t].alpha))?)
+            VoteMembers::Members(members) if self.n_classes > 0 => {
+                Arc::new(committee::forest(members, |t, values| members::to_vote(values, self.rounds.0[t].alpha))?)
             }
-            Parts::Members(_) => return None,
+            VoteMembers::Members(_) => return None,
         };
         Some(Box::new(TreeSum::of(forest, 1.0, self.link())))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
         self.rounds.save(sections);
-        sections.put_json("over_trees", &matches!(self.parts, Parts::Trees(_)))?;
+        sections.put_json("over_trees", &matches!(self.parts, VoteMembers::Trees(_)))?;
         match &self.parts {
-            Parts::Trees(forest) => forest.save(sections),
-            Parts::Members(members) => {
+            VoteMembers::Trees(forest) => forest.save(sections),
+            VoteMembers::Members(members) => {
                 sections.put_json("estimator", &self.estimator.to_string())?;
                 committee::save(members, sections)
             }
@@ -464,7 +468,7 @@ impl Fitted for Boosted {
     fn text(&self, schema: &Schema) -> String {
         const SHOWN: usize = 10;
         let mut text = format!("a weighted vote of {} rounds\n\n{}\n", self.rounds.0.len(), self.rounds.text());
-        if let Parts::Trees(forest) = &self.parts {
+        if let VoteMembers::Trees(forest) = &self.parts {
             for t in 0..forest.n_trees().min(SHOWN) {
                 let question = describe::question(&forest.tree(t).test[0], schema);
                 text.push_str(&format!("{:>4}. {:.4} for: {question}?\n", t + 1, self.rounds.0[t].alpha));
@@ -503,7 +507,7 @@ impl Fitted for Boosted {
             let doc = "Error on the validation set after each round, if there is one.";
             all.push(each("validation_errors", |round| round.validation, doc));
         }
-        if let Parts::Trees(forest) = &self.parts {
+        if let VoteMembers::Trees(forest) = &self.parts {
             let values = self.importances(forest, schema.features.len());
             all.push(Attribute::feature_importances(values));
         }

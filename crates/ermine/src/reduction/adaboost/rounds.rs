@@ -28,11 +28,11 @@ pub struct Round {
     pub epsilon: f64,
     /// How much its vote counts.
     pub alpha: f64,
-    /// The normaliser of the weights: what the round makes of the exponential loss.
+    /// The normalizer of the weights: what the round makes of the exponential loss.
     pub z: f64,
     /// The training error of the vote after the round.
     pub error: f64,
-    /// What theory says the training error is at most: the exponential loss of the vote, which is the product of the normalisers so far.
+    /// What theory says the training error is at most: the exponential loss of the vote, which is the product of the normalizers so far.
     pub bound: f64,
     /// The error of the vote on the rows kept for validation; NaN where there are none.
     pub validation: f64,
@@ -40,7 +40,7 @@ pub struct Round {
 
 /// How a round goes on from its error.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
+pub enum RoundStep {
     /// No better than chance: the learner is not taken, and no later one would be better.
     Useless,
     /// Without errors: its vote outweighs all others, and nothing is left to learn.
@@ -52,16 +52,16 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl RoundStep {
     /// What the theory says about a learner with weighted error `epsilon` among `n_classes` classes.
-    pub fn new(epsilon: f64, n_classes: usize, rate: f64) -> Step {
+    pub fn new(epsilon: f64, n_classes: usize, rate: f64) -> RoundStep {
         if epsilon <= 0.0 {
-            return Step::Perfect;
+            return RoundStep::Perfect;
         }
         let alpha = 0.5 * rate * (((1.0 - epsilon) / epsilon).ln() + (n_classes as f64 - 1.0).ln());
         // Chance errs in K - 1 of K rows; sums of weights are not that exact, and may come out a hair below.
         let chance = (n_classes as f64 - 1.0) / n_classes as f64;
-        if alpha > 0.0 && epsilon < chance * (1.0 - 1e-9) { Step::Vote { alpha } } else { Step::Useless }
+        if alpha > 0.0 && epsilon < chance * (1.0 - 1e-9) { RoundStep::Vote { alpha } } else { RoundStep::Useless }
     }
 }
 
@@ -71,11 +71,11 @@ pub struct Rounds(pub Vec<Round>);
 
 impl Rounds {
     /// Adds a round whose errors will be known later, and returns its alpha. The alpha of a learner without errors is infinite in theory; one more than all others together says the same.
-    pub fn push(&mut self, epsilon: f64, step: Step) -> f64 {
+    pub fn push(&mut self, epsilon: f64, step: RoundStep) -> f64 {
         let alpha = match step {
-            Step::Vote { alpha } => alpha,
-            Step::Perfect => 1.0 + self.0.iter().map(|round| round.alpha).sum::<f64>(),
-            Step::Useless => 0.0,
+            RoundStep::Vote { alpha } => alpha,
+            RoundStep::Perfect => 1.0 + self.0.iter().map(|round| round.alpha).sum::<f64>(),
+            RoundStep::Useless => 0.0,
         };
         let unknown = f64::NAN;
         self.0.push(Round { epsilon, alpha, z: unknown, error: unknown, bound: unknown, validation: unknown });
@@ -145,14 +145,14 @@ impl Rounds {
                 lines.push(format!("{:>5}", "..."));
             }
         }
-        let mut said = lines.join("\n") + "\n";
+        let mut output = lines.join("\n") + "\n";
         if n > 1 {
             // The training error (o) under its bound (-), on one pair of axes.
             let marks = [(self.points(|r| r.bound), '-'), (self.points(|r| r.error), 'o')];
-            said.push('\n');
-            said.push_str(&text::curves(&marks, "rounds", "training error (o) under its bound (-)", 60, 12));
+            output.push('\n');
+            output.push_str(&text::curves(&marks, "rounds", "training error (o) under its bound (-)", 60, 12));
         }
-        said
+        output
     }
 
     /// The training error under its bound, and the validation error where there is one.
@@ -177,7 +177,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_next_weights_give_the_learner_the_error_of_chance(epsilon in 1e-6..0.999f64, n_classes in 2usize..9) {
-            if let Step::Vote { alpha } = Step::new(epsilon, n_classes, 1.0) {
+            if let RoundStep::Vote { alpha } = RoundStep::new(epsilon, n_classes, 1.0) {
                 let z = (1.0 - epsilon) * (-alpha).exp() + epsilon * alpha.exp();
                 let next = epsilon * alpha.exp() / z;
                 let chance = (n_classes as f64 - 1.0) / n_classes as f64;
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn the_ends_are_as_in_theory() {
-        assert_eq!(Step::new(0.0, 2, 1.0), Step::Perfect);
-        assert_eq!(Step::new(0.5, 2, 1.0), Step::Useless);
-        assert_eq!(Step::new(0.7, 2, 1.0), Step::Useless);
-        assert!(matches!(Step::new(0.6, 3, 1.0), Step::Vote { .. }), "chance among three classes is 2/3");
+        assert_eq!(RoundStep::new(0.0, 2, 1.0), RoundStep::Perfect);
+        assert_eq!(RoundStep::new(0.5, 2, 1.0), RoundStep::Useless);
+        assert_eq!(RoundStep::new(0.7, 2, 1.0), RoundStep::Useless);
+        assert!(matches!(RoundStep::new(0.6, 3, 1.0), RoundStep::Vote { .. }), "chance among three classes is 2/3");
     }
 }

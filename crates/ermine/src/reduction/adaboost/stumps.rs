@@ -6,7 +6,7 @@
 //!
 //! **Cost.** O(n d) for each round, see [`reweighted_stumps`](ermine_trees::split::reweighted_stumps); 16 bytes for each row and worker.
 
-use super::rounds::{Rounds, Step};
+use super::rounds::{RoundStep, Rounds};
 use super::{AdaBoost, heaviest};
 use ermine_core::error::Result;
 use ermine_core::learner::Context;
@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
 /// What a worker owns.
-struct Worker {
+struct BoostingWorker {
     masses: IntegerWeights,
     columns: Vec<usize>,
     /// The rows whose scores it keeps.
@@ -29,7 +29,7 @@ struct Worker {
 }
 
 /// The round that workers have yet to take in: its stump, the weight of its vote, and the factors for wrong and right rows, which are exp(alpha) and exp(-alpha) over a normalizer.
-struct News {
+struct RoundUpdate {
     stump: WeightedStump,
     alpha: f64,
     if_wrong: f64,
@@ -37,12 +37,12 @@ struct News {
     log_normalizer: f64,
 }
 
-impl News {
-    fn new(stump: WeightedStump, alpha: f64, epsilon: f64) -> News {
+impl RoundUpdate {
+    fn new(stump: WeightedStump, alpha: f64, epsilon: f64) -> RoundUpdate {
         // A learner without errors leaves the weights as they are.
         let (spared, log_size) = if epsilon > 0.0 { ((-2.0 * alpha).exp(), alpha) } else { (1.0, -alpha) };
         let sum = epsilon + (1.0 - epsilon) * spared;
-        News { stump, alpha, if_wrong: 1.0 / sum, if_right: spared / sum, log_normalizer: log_size + sum.ln() }
+        RoundUpdate { stump, alpha, if_wrong: 1.0 / sum, if_right: spared / sum, log_normalizer: log_size + sum.ln() }
     }
 }
 
@@ -58,7 +58,7 @@ struct VoteLoss<'a> {
 
 impl VoteLoss<'_> {
     /// Closes the last round, which errs on rows of this first weight, once all workers have taken it in.
-    fn close_round(&mut self, rounds: &mut Rounds, news: &News, wrong: u64, workers: &[Worker]) {
+    fn close_round(&mut self, rounds: &mut Rounds, news: &RoundUpdate, wrong: u64, workers: &[BoostingWorker]) {
         self.log_normalizers += news.log_normalizer;
         let before = self.log_loss;
         let exact = workers[0].masses.log_total();
@@ -70,7 +70,7 @@ impl VoteLoss<'_> {
     }
 
     /// The logarithm of the mean of exp(votes for other classes - votes for the right one); `votes` is the sum of all alphas.
-    fn log_loss_of_scores(&self, votes: f64, workers: &[Worker]) -> f64 {
+    fn log_loss_of_scores(&self, votes: f64, workers: &[BoostingWorker]) -> f64 {
         let scores = workers.iter().flat_map(|worker| {
             let width = worker.scores.len() / worker.rows.len().max(1);
             worker.scores.chunks(width.max(1))
@@ -101,16 +101,16 @@ pub fn boost(
     let search = ReweightedStumpSearch::new(data.features(), codes, n_classes, params.criterion, params.max_categories);
     let first = IntegerWeights::new(data.weight(), data.n_rows());
     let mut workers = workers(&first, search.n_columns(), data.n_rows(), n_classes);
-    let mut judge = held_out.map(|held_out| Judge::new(held_out, n_classes)).transpose()?;
+    let mut judge = held_out.map(|held_out| ValidationVotes::new(held_out, n_classes)).transpose()?;
     let mut forest = Forest::new(width(n_classes));
     let mut rounds = Rounds::default();
     let first_mass = first.mass.iter().sum();
     let mut loss = VoteLoss { data, codes, first_mass, log_normalizers: 0.0, log_loss: 0.0 };
-    let mut news: Option<News> = None;
+    let mut news: Option<RoundUpdate> = None;
     report(context.observer, Event::Begin { what: "AdaBoost", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
         let bar = AtomicU64::new(u64::MAX);
-        let work = |worker: &mut Worker| {
+        let work = |worker: &mut BoostingWorker| {
             let error = news.as_ref().map(|news| worker.take_in(news, search.classes(), &first.mass, n_classes));
             (error, search.search(&worker.masses.mass, &worker.columns, &bar))
         };
@@ -127,8 +127,8 @@ pub fn boost(
         };
         let stump = search.stump(data.features(), &found, &workers[0].masses.mass);
         let epsilon = stump.wrong_mass as f64 / stump.total_mass as f64;
-        let step = Step::new(epsilon, n_classes, params.learning_rate);
-        if step == Step::Useless {
+        let step = RoundStep::new(epsilon, n_classes, params.learning_rate);
+        if step == RoundStep::Useless {
             news = None;
             break;
         }
@@ -138,15 +138,15 @@ pub fn boost(
             let validation = judge.error(&stump, alpha);
             rounds.0[t].validation = validation;
         }
-        news = Some(News::new(stump, alpha, epsilon));
+        news = Some(RoundUpdate::new(stump, alpha, epsilon));
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
         let patience = params.n_iter_no_change.unwrap_or(usize::MAX);
-        if step == Step::Perfect || (judge.is_some() && t + 1 - rounds.best_length() >= patience) {
+        if step == RoundStep::Perfect || (judge.is_some() && t + 1 - rounds.best_length() >= patience) {
             break;
         }
     }
     if let Some(news) = news {
-        let error = |worker: &mut Worker| worker.take_in(&news, search.classes(), &first.mass, n_classes);
+        let error = |worker: &mut BoostingWorker| worker.take_in(&news, search.classes(), &first.mass, n_classes);
         let wrong: u64 = parallel::consume(&mut workers, |_, worker| error(worker)).into_iter().sum();
         loss.close_round(&mut rounds, &news, wrong, &workers);
     }
@@ -160,23 +160,23 @@ pub fn width(n_classes: usize) -> usize {
 }
 
 /// One worker for each thread, as long as each has a column.
-fn workers(masses: &IntegerWeights, n_columns: usize, n_rows: usize, n_classes: usize) -> Vec<Worker> {
+fn workers(masses: &IntegerWeights, n_columns: usize, n_rows: usize, n_classes: usize) -> Vec<BoostingWorker> {
     let n = rayon::current_num_threads().clamp(1, n_columns.clamp(1, 16));
     let worker = |i: usize| {
         let rows = n_rows * i / n..n_rows * (i + 1) / n;
         let scores = vec![0.0; rows.len() * width(n_classes)];
-        Worker { masses: masses.clone(), columns: (i..n_columns).step_by(n).collect(), rows, scores }
+        BoostingWorker { masses: masses.clone(), columns: (i..n_columns).step_by(n).collect(), rows, scores }
     };
     (0..n).map(worker).collect()
 }
 
-impl Worker {
+impl BoostingWorker {
     /// Brings weights and scores up to date, and adds up the first weights of its rows that the vote gets wrong.
-    fn take_in(&mut self, news: &News, classes: &[u16], first: &[u64], n_classes: usize) -> u64 {
+    fn take_in(&mut self, news: &RoundUpdate, classes: &[u16], first: &[u64], n_classes: usize) -> u64 {
         self.masses.reweight(&news.stump.predictions, classes, news.if_wrong, news.if_right);
         let rows = self.rows.clone();
-        let (said, classes, first) = (&news.stump.predictions[rows.clone()], &classes[rows.clone()], &first[rows]);
-        add_votes(&mut self.scores, said, news.alpha, n_classes);
+        let (predicted, classes, first) = (&news.stump.predictions[rows.clone()], &classes[rows.clone()], &first[rows]);
+        add_votes(&mut self.scores, predicted, news.alpha, n_classes);
         if n_classes <= 2 {
             let wrong = self.scores.iter().zip(classes).map(|(&score, &class)| (score > super::TIE) != (class == 1));
             return wrong.zip(first).map(|(wrong, &mass)| if wrong { mass } else { 0 }).sum();
@@ -188,11 +188,17 @@ impl Worker {
 }
 
 /// Adds a round's vote to the scores.
-fn add_votes(scores: &mut [f64], said: &[u16], alpha: f64, n_classes: usize) {
+fn add_votes(scores: &mut [f64], predicted: &[u16], alpha: f64, n_classes: usize) {
     if n_classes <= 2 {
-        scores.iter_mut().zip(said).for_each(|(score, &said)| *score += if said == 1 { alpha } else { -alpha });
+        scores
+            .iter_mut()
+            .zip(predicted)
+            .for_each(|(score, &predicted)| *score += if predicted == 1 { alpha } else { -alpha });
     } else {
-        scores.chunks_mut(n_classes).zip(said).for_each(|(scores, &said)| scores[said as usize] += alpha);
+        scores
+            .chunks_mut(n_classes)
+            .zip(predicted)
+            .for_each(|(scores, &predicted)| scores[predicted as usize] += alpha);
     }
 }
 
@@ -210,7 +216,7 @@ fn tree(stump: &WeightedStump, alpha: f64, n_classes: usize) -> Tree {
 }
 
 /// Rows kept for validation, with their scores.
-struct Judge<'a> {
+struct ValidationVotes<'a> {
     features: &'a Features,
     codes: &'a [u32],
     weight: Vec<f64>,
@@ -218,19 +224,19 @@ struct Judge<'a> {
     n_classes: usize,
 }
 
-impl<'a> Judge<'a> {
-    fn new(data: &'a Dataset, n_classes: usize) -> Result<Judge<'a>> {
+impl<'a> ValidationVotes<'a> {
+    fn new(data: &'a Dataset, n_classes: usize) -> Result<ValidationVotes<'a>> {
         let weight = (0..data.n_rows()).map(|row| data.row_weight(row)).collect();
         let scores = vec![0.0; data.n_rows() * width(n_classes)];
-        Ok(Judge { features: data.features(), codes: data.classes()?.0, weight, scores, n_classes })
+        Ok(ValidationVotes { features: data.features(), codes: data.classes()?.0, weight, scores, n_classes })
     }
 
     /// The weighted error after one more round.
     fn error(&mut self, stump: &WeightedStump, alpha: f64) -> f64 {
         let label = |x: f64| stump.test.branch(x).map_or(stump.default_label, |branch| stump.labels[branch]);
         let numbers = stump.test.feature().map_or_else(Vec::new, |feature| self.features.numbers(feature));
-        let said: Vec<u16> = numbers.into_iter().map(label).collect();
-        add_votes(&mut self.scores, &said, alpha, self.n_classes);
+        let predicted: Vec<u16> = numbers.into_iter().map(label).collect();
+        add_votes(&mut self.scores, &predicted, alpha, self.n_classes);
         let vote =
             |scores: &[f64]| if let &[score] = scores { usize::from(score > super::TIE) } else { heaviest(scores) };
         let rows = self.scores.chunks(width(self.n_classes)).zip(self.codes).zip(&self.weight);

@@ -23,7 +23,7 @@ use super::committee::{self, Member};
 use super::estimator::Estimator;
 use curve::{Calibrator, isotonic, sigmoid, temperature};
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Splits, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::Range;
@@ -57,7 +57,7 @@ params! {
     }
 }
 
-static INFO: Info = Info {
+static INFO: LearnerInfo = LearnerInfo {
     name: "calibrated",
     summary: "calibrated probabilities and cost-sensitive predictions for any classifier",
     capabilities: Capabilities {
@@ -76,7 +76,7 @@ static INFO: Info = Info {
 };
 
 impl Learner for Calibrated {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &INFO
     }
 

@@ -25,7 +25,7 @@ use super::committee::{self, Member};
 use super::estimator::Estimator;
 use decode::Decoder;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::model::{Certificate, Proof};
 use ermine_core::parallel;
@@ -92,19 +92,19 @@ const fn capabilities(probabilities: bool) -> Capabilities {
     }
 }
 
-static ONE_VS_REST: Info = Info {
+static ONE_VS_REST: LearnerInfo = LearnerInfo {
     name: "one-vs-rest",
     summary: "multiclass classification with one binary classifier per class, against all others",
     capabilities: capabilities(true),
     family: Family::Multiclass,
 };
-static ONE_VS_ONE: Info = Info {
+static ONE_VS_ONE: LearnerInfo = LearnerInfo {
     name: "one-vs-one",
     summary: "multiclass classification with one binary classifier per pair of classes",
     capabilities: capabilities(false),
     family: Family::Multiclass,
 };
-static OUTPUT_CODE: Info = Info {
+static OUTPUT_CODE: LearnerInfo = LearnerInfo {
     name: "output-code",
     summary: "multiclass classification with one binary classifier per bit of an error-correcting output code",
     capabilities: capabilities(false),
@@ -112,7 +112,7 @@ static OUTPUT_CODE: Info = Info {
 };
 
 impl Learner for OneVsRest {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &ONE_VS_REST
     }
 
@@ -122,7 +122,7 @@ impl Learner for OneVsRest {
 }
 
 impl Learner for OneVsOne {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &ONE_VS_ONE
     }
 
@@ -137,7 +137,7 @@ impl Learner for OneVsOne {
 }
 
 impl Learner for OutputCode {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &OUTPUT_CODE
     }
 

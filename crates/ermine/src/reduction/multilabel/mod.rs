@@ -26,11 +26,11 @@ pub use powerset::FittedPowerset;
 use super::committee::{self, Member};
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Proof, Status};
 use ermine_core::parallel;
-use ermine_core::param::{Kind, ParamType, Range, Value};
+use ermine_core::param::{ParamKind, ParamType, Range, Value};
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::{self, Purpose};
 use ermine_core::{choice, params};
@@ -47,8 +47,8 @@ pub enum ChainOrder {
 }
 
 impl ParamType for ChainOrder {
-    fn kind() -> Kind {
-        Kind::Either(vec![Kind::Choice(vec!["given", "random"]), Kind::List(Box::new(Kind::Int))])
+    fn kind() -> ParamKind {
+        ParamKind::Either(vec![ParamKind::Choice(vec!["given", "random"]), ParamKind::List(Box::new(ParamKind::Int))])
     }
 
     fn to_value(&self) -> Value {
@@ -125,19 +125,19 @@ const fn capabilities(probabilities: bool) -> Capabilities {
     }
 }
 
-static BINARY_RELEVANCE: Info = Info {
+static BINARY_RELEVANCE: LearnerInfo = LearnerInfo {
     name: "binary-relevance",
     summary: "multilabel classification with one independent binary classifier per label",
     capabilities: capabilities(true),
     family: Family::Multilabel,
 };
-static CLASSIFIER_CHAIN: Info = Info {
+static CLASSIFIER_CHAIN: LearnerInfo = LearnerInfo {
     name: "classifier-chain",
     summary: "multilabel classification with a chain of binary classifiers that use earlier labels as features, or the mean of several chains",
     capabilities: capabilities(true),
     family: Family::Multilabel,
 };
-static LABEL_POWERSET: Info = Info {
+static LABEL_POWERSET: LearnerInfo = LearnerInfo {
     name: "label-powerset",
     summary: "multilabel classification with one multiclass classifier over the label sets that occur",
     capabilities: capabilities(false),
@@ -145,7 +145,7 @@ static LABEL_POWERSET: Info = Info {
 };
 
 impl Learner for BinaryRelevance {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &BINARY_RELEVANCE
     }
 
@@ -159,7 +159,7 @@ impl Learner for BinaryRelevance {
 }
 
 impl Learner for ClassifierChain {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &CLASSIFIER_CHAIN
     }
 
@@ -197,7 +197,7 @@ impl ClassifierChain {
 }
 
 impl Learner for LabelPowerset {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &LABEL_POWERSET
     }
 

@@ -32,7 +32,7 @@ pub use fitted::FittedRanker;
 
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::metric::omega::Omega;
 use ermine_core::metric::ranking::{n_different, omega_loss, places};
@@ -99,13 +99,13 @@ const CAPABILITIES: Capabilities = Capabilities {
     random: true,
 };
 
-static PAIRWISE: Info = Info {
+static PAIRWISE: LearnerInfo = LearnerInfo {
     name: "pairwise-ranking",
     summary: "ranking by the votes of a classifier that compares two rows",
     capabilities: CAPABILITIES,
     family: Family::Ranking,
 };
-static OMEGA: Info = Info {
+static OMEGA: LearnerInfo = LearnerInfo {
     name: "omega-ranking",
     summary: "ranking by quicksort with a classifier that compares two rows, trained with position-dependent costs",
     capabilities: CAPABILITIES,
@@ -113,7 +113,7 @@ static OMEGA: Info = Info {
 };
 
 impl Learner for PairwiseRanking {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &PAIRWISE
     }
 
@@ -136,7 +136,7 @@ impl Learner for PairwiseRanking {
 const NO_PROOF: &str = "the classifier minimizes its own objective over the pairs";
 
 impl Learner for OmegaRanking {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static LearnerInfo {
         &OMEGA
     }
 

@@ -15,7 +15,7 @@ use ermine_core::choice;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::linalg::Design;
-use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, FeatureSpec, Features, Numbers, Target, Task};
+use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, FeatureSpec, Features, NumericFeatures, Target, Task};
 use ermine_core::model::{Header, Output, Status};
 use ermine_core::parallel;
 use ermine_core::param::{ParamType, Value};
@@ -49,13 +49,13 @@ pub struct PairwisePreference {
 }
 
 /// Rows encoded as numbers, column by column, and whether the encoding is sparse.
-pub struct EncodedRows {
+pub struct EncodedColumns {
     columns: Vec<Vec<f64>>,
     sparse: bool,
 }
 
-impl EncodedRows {
-    fn new(numbers: &Numbers<'_>) -> Result<EncodedRows> {
+impl EncodedColumns {
+    fn new(numbers: &NumericFeatures<'_>) -> Result<EncodedColumns> {
         let design = numbers.design()?;
         let sparse = matches!(design, Design::Sparse(_));
         let columns = match design {
@@ -72,7 +72,7 @@ impl EncodedRows {
                 columns
             }
         };
-        Ok(EncodedRows { columns, sparse })
+        Ok(EncodedColumns { columns, sparse })
     }
 
     /// The features of pairs, in both directions: first (a, b), then (b, a).
@@ -132,7 +132,7 @@ impl PairwisePreference {
         let (map, numbers) = FeatureMap::fit(data.features(), options, data.weight())?;
         let names = map.names(data.features());
         let rows = |pair: usize| (pairs[pair].better, pairs[pair].worse);
-        let features = EncodedRows::new(&numbers)?.pairs(pair_features, &names, rows, pairs.len());
+        let features = EncodedColumns::new(&numbers)?.pairs(pair_features, &names, rows, pairs.len());
         let codes = [1, 0].repeat(pairs.len());
         let examples =
             Dataset::from_parts(features, Target::Classes { codes, labels: class_names() }, Task::Classification)?;
@@ -196,12 +196,12 @@ impl PairwisePreference {
     }
 
     /// Encodes rows for [`compare`](Self::compare).
-    pub fn encode(&self, features: &Features) -> Result<EncodedRows> {
-        EncodedRows::new(&self.map.numbers(features)?)
+    pub fn encode(&self, features: &Features) -> Result<EncodedColumns> {
+        EncodedColumns::new(&self.map.numbers(features)?)
     }
 
     /// The preference for each pair: positive if the first row is ranked before the second.
-    pub fn compare(&self, rows: &EncodedRows, pairs: &[(u32, u32)]) -> Result<Vec<f64>> {
+    pub fn compare(&self, rows: &EncodedColumns, pairs: &[(u32, u32)]) -> Result<Vec<f64>> {
         let batch = |pairs: &[(u32, u32)]| {
             let features = rows.pairs(self.pair_features, &self.names, |pair| pairs[pair], pairs.len());
             let scores = self.member.positive_scores(&features)?;

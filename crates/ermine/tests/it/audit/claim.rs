@@ -2,7 +2,7 @@
 
 use super::check;
 use ermine::prelude::*;
-use ermine::reduction::adaboost::Boosted;
+use ermine::reduction::adaboost::BoostedVote;
 use ermine::reduction::calibration::FittedCalibration;
 use ermine::reduction::calibration::curve::CalibrationCurve;
 use ermine_core::learner::{Context, fit};
@@ -120,7 +120,7 @@ impl Claim<'_> {
 
     /// The mean of exp(votes for other classes - votes for the right one), from what each member says.
     fn vote(&self) -> Result<f64, String> {
-        let boosted = self.model.fitted::<Boosted>().ok_or("is not boosted")?;
+        let boosted = self.model.fitted::<BoostedVote>().ok_or("is not boosted")?;
         let mut against = vec![0.0; self.data.n_rows()];
         for (t, round) in boosted.rounds().iter().enumerate() {
             let said = self.model.member(t).and_then(|m| m.predict_data(self.data)).map_err(|e| e.to_string())?;

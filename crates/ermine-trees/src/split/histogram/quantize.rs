@@ -1,57 +1,57 @@
-//! Gradient and curvature of a row as whole numbers, so that their sums are exact.
+//! Gradients and curvatures as integers, so that sums are exact.
 //!
-//! **Idea.** A row's gradient g and curvature h >= 0 are rounded to multiples of two quanta and packed into one 64-bit word, g above h: adding words adds
-//! both sums at once. How many bits each gets follows from the number of rows n, so that no sum can run over: with L = ceil(log2(n + 1)),
+//! **Idea.** A row's gradient g and curvature h >= 0 are rounded to multiples of two quanta and packed into a 64-bit word, g above h: adding words adds both sums at once. The number of bits
+//! is chosen such that no sum of n rows can overflow: with L = ceil(log2(n + 1)),
 //!
 //! ```text
 //! |g| < 2^b_g, 0 <= h < 2^b_h,  b_h + L bits hold the sum of h,  1 + b_g + L bits that of g,  2 L + b_g + b_h <= 63
 //! ```
-//! A constant curvature is the number of rows and takes b_h = 1. Where rows are so many, or gradients so uneven (a few outliers set the
-//! quantum), that an average gradient would be less than `COARSEST` quanta, a row takes two words, one for each, and 50 bits hold either sum.
+//! A constant curvature is the number of rows and takes b_h = 1. If there are so many rows, or the gradients are so uneven, that the mean gradient would be less than `COARSEST` quanta, a row
+//! takes two words, and either sum has 50 bits.
 //!
-//! **Reference.** Shi et al., Quantized Training of Gradient Boosting Decision Trees, 2022 (there: a few bits, rounded at random).
+//! **Reference.** Shi et al., Quantized Training of Gradient Boosting Decision Trees, 2022 (with fewer bits and stochastic rounding).
 
-/// An average gradient or curvature must be at least this many quanta, or rows take two words.
+/// Minimum mean gradient and curvature in quanta; below it, rows take two words.
 const COARSEST: f64 = 32.0;
 
-/// Bits that hold any sum: sums are turned into `f64` by a trick that needs them below 2^51.
+/// Bits of a sum: sums must be below 2^51 for fast conversion to `f64`.
 const SUM_BITS: u32 = 50;
 
-/// How gradients and curvatures become whole numbers.
+/// The scale of quantized gradients and curvatures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
-    /// Quanta for one unit of gradient.
+pub struct GradientScale {
+    /// Quanta per unit of gradient.
     pub gradient: f64,
-    /// Quanta for one unit of curvature.
+    /// Quanta per unit of curvature.
     pub curvature: f64,
-    /// How far the gradient is shifted up in a packed word; 0 where rows take two words.
+    /// Bit position of the gradient in a packed word; 0 if rows take two words.
     pub shift: u32,
 }
 
-/// The size of the gradients and curvatures of some rows.
+/// Ranges and sums of gradients and curvatures.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Extent {
-    /// The largest gradient, without its sign.
+pub struct GradientExtent {
+    /// The largest absolute gradient.
     pub max_gradient: f64,
     /// The largest curvature.
     pub max_curvature: f64,
-    /// The sum of the gradients without their signs.
+    /// The sum of the absolute gradients.
     pub sum_gradient: f64,
     /// The sum of the curvatures.
     pub sum_curvature: f64,
 }
 
-impl Extent {
-    /// The extent of these rows.
-    pub fn of(gradient: &[f32], curvature: &[f32]) -> Extent {
-        let mut extent = Extent::default();
+impl GradientExtent {
+    /// Computes the extent of some rows.
+    pub fn of(gradient: &[f32], curvature: &[f32]) -> GradientExtent {
+        let mut extent = GradientExtent::default();
         measure(gradient, curvature, &mut extent);
         extent
     }
 
-    /// The extent of the rows of both.
-    pub fn with(self, other: Extent) -> Extent {
-        Extent {
+    /// Combines two extents.
+    pub fn with(self, other: GradientExtent) -> GradientExtent {
+        GradientExtent {
             max_gradient: self.max_gradient.max(other.max_gradient),
             max_curvature: self.max_curvature.max(other.max_curvature),
             sum_gradient: self.sum_gradient + other.sum_gradient,
@@ -61,7 +61,7 @@ impl Extent {
 }
 
 ermine_core::versions! {
-    fn measure(gradient: &[f32], curvature: &[f32], extent: &mut Extent) {
+    fn measure(gradient: &[f32], curvature: &[f32], extent: &mut GradientExtent) {
         const LANES: usize = 16;
         let (mut max_g, mut max_h) = ([0.0f32; LANES], [0.0f32; LANES]);
         let (mut sum_g, mut sum_h) = ([0.0f64; LANES], [0.0f64; LANES]);
@@ -75,7 +75,7 @@ ermine_core::versions! {
             }
         }
         let most = |lanes: [f32; LANES]| f64::from(lanes.into_iter().fold(0.0, f32::max));
-        *extent = Extent {
+        *extent = GradientExtent {
             max_gradient: most(max_g),
             max_curvature: most(max_h),
             sum_gradient: sum_g.iter().sum(),
@@ -84,16 +84,16 @@ ermine_core::versions! {
     }
 }
 
-impl Scale {
-    /// The scale for `n` rows with this extent. `constant`: all curvatures are the same; `exact`: two words in any case.
-    pub fn new(n: usize, extent: &Extent, constant: bool, exact: bool) -> Scale {
+impl GradientScale {
+    /// The scale for `n` rows with this extent. `constant`: all curvatures are equal; `exact`: always use two words.
+    pub fn new(n: usize, extent: &GradientExtent, constant: bool, exact: bool) -> GradientScale {
         let rows = usize::BITS - n.leading_zeros();
         let free = 63u32.saturating_sub(2 * rows);
         let curvature_bits = if constant { 1 } else { (free * 4 / 9).min(SUM_BITS - rows) };
         let gradient_bits = free.saturating_sub(curvature_bits).min(SUM_BITS - rows);
         let shift = rows + curvature_bits;
         let fits = |bits: u32, max: f64| if max > 0.0 { ((1u64 << bits) - 1) as f64 / max } else { 1.0 };
-        let mut scale = Scale {
+        let mut scale = GradientScale {
             gradient: fits(gradient_bits, extent.max_gradient),
             curvature: fits(curvature_bits, extent.max_curvature),
             shift,
@@ -105,7 +105,7 @@ impl Scale {
             || (!constant && coarse(mean(extent.sum_curvature) * scale.curvature, extent.max_curvature))
         {
             let bits = (SUM_BITS - rows).min(40);
-            scale = Scale {
+            scale = GradientScale {
                 gradient: fits(bits, extent.max_gradient),
                 curvature: fits(bits, extent.max_curvature),
                 shift: 0,
@@ -119,21 +119,21 @@ impl Scale {
         self.shift == 0
     }
 
-    /// The sums that a word, or a pair of words, stands for, in quanta.
+    /// The sums in a word or pair of words, in quanta.
     #[inline(always)]
     pub fn unpack<const W: usize>(&self, word: [i64; W]) -> (f64, f64) {
         unpack(word, self.shift)
     }
 }
 
-/// A whole number below 2^51 as a floating-point number, without the instruction that only AVX-512 has for a whole register.
+/// Converts an integer below 2^51 to floating point without an AVX-512 instruction.
 #[inline(always)]
 pub fn float(x: i64) -> f64 {
     const BIAS: f64 = 6_755_399_441_055_744.0;
     f64::from_bits((BIAS.to_bits() as i64).wrapping_add(x) as u64) - BIAS
 }
 
-/// Gradient and curvature, in quanta, out of a word or a pair of words.
+/// Unpacks gradient and curvature, in quanta.
 #[inline(always)]
 pub fn unpack<const W: usize>(word: [i64; W], shift: u32) -> (f64, f64) {
     if W == 1 {
@@ -144,9 +144,9 @@ pub fn unpack<const W: usize>(word: [i64; W], shift: u32) -> (f64, f64) {
 }
 
 ermine_core::versions! {
-    /// Turns gradients and curvatures into words, `W` for each row.
-    pub fn quantise<const W: usize>(scale: Scale, gradient: &[f32], curvature: &[f32], words: &mut [[i64; W]]) {
-        // As in `exp`: adding and subtracting rounds to the nearest whole number and leaves it in the low bits.
+    /// Quantizes gradients and curvatures into `W` words per row.
+    pub fn quantize<const W: usize>(scale: GradientScale, gradient: &[f32], curvature: &[f32], words: &mut [[i64; W]]) {
+        // As in `exp`: adding and subtracting rounds to the nearest integer and leaves it in the low bits.
         const ROUND: f64 = 6_755_399_441_055_744.0;
         let whole = |x: f64| ((x + ROUND).to_bits() as i64).wrapping_sub(ROUND.to_bits() as i64);
         for ((word, &g), &h) in words.iter_mut().zip(gradient).zip(curvature) {
@@ -168,21 +168,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_come_back_and_never_run_over(n in 1usize..2000, pretend in 0u32..12, outlier in prop_oneof![Just(1.0f32), 1.0f32..1e8], constant: bool) {
-            // Every row at the extreme is the worst case; `pretend` scales as if there were 2^pretend times as many rows.
+        fn sums_round_trip_without_overflow(n in 1usize..2000, pretend in 0u32..12, outlier in prop_oneof![Just(1.0f32), 1.0f32..1e8], constant: bool) {
+            // `pretend` scales as if there were 2^pretend times as many rows.
             let mut rng = ermine_core::rng::stream(n as u64, &[]);
             let mut unit = || ermine_core::rng::below(&mut rng, 2001) as f32 / 1000.0 - 1.0;
             let mut g: Vec<f32> = (0..n).map(|_| unit()).collect();
             g[0] = -outlier;
             let h: Vec<f32> = (0..n).map(|_| if constant { 1.0 } else { unit().abs() }).collect();
-            let extent = Extent::of(&g, &h);
-            let scale = Scale::new(n << pretend, &extent, constant, false);
+            let extent = GradientExtent::of(&g, &h);
+            let scale = GradientScale::new(n << pretend, &extent, constant, false);
             let sums = if scale.is_wide() { total::<2>(scale, &g, &h) } else { total::<1>(scale, &g, &h) };
             let exact = |v: &[f32]| v.iter().map(|&x| f64::from(x)).sum::<f64>();
             prop_assert!((sums.0 / scale.gradient - exact(&g)).abs() <= 0.5001 * n as f64 / scale.gradient);
             prop_assert!((sums.1 / scale.curvature - exact(&h)).abs() <= 0.5001 * n as f64 / scale.curvature);
             if constant && !scale.is_wide() { prop_assert_eq!(sums.1, n as f64); }
-            // The worst case: all rows at the extreme.
+            // The worst case: all rows are extreme.
             let rows = (n << pretend) as f64;
             if !scale.is_wide() {
                 prop_assert!(rows * (extent.max_curvature * scale.curvature).round() < f64::from(scale.shift).exp2());
@@ -192,14 +192,14 @@ mod tests {
         }
 
         #[test]
-        fn the_trick_converts_exactly(x in -(1i64 << 50)..(1i64 << 50)) {
+        fn conversion_is_exact(x in -(1i64 << 50)..(1i64 << 50)) {
             prop_assert_eq!(float(x), x as f64);
         }
     }
 
-    fn total<const W: usize>(scale: Scale, g: &[f32], h: &[f32]) -> (f64, f64) {
+    fn total<const W: usize>(scale: GradientScale, g: &[f32], h: &[f32]) -> (f64, f64) {
         let mut words = vec![[0; W]; g.len()];
-        quantise(scale, g, h, &mut words);
+        quantize(scale, g, h, &mut words);
         let mut sum = [0; W];
         words.iter().for_each(|w| sum.iter_mut().zip(w).for_each(|(s, w)| *s += w));
         scale.unpack(sum)
