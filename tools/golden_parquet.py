@@ -1,4 +1,4 @@
-"""Writes crates/ermine-core/tests/golden/parquet/: one table of every readable type, as pyarrow writes it with each codec and page format.
+"""Writes crates/ermine-core/tests/golden/parquet/: one table of every readable type, as pyarrow writes it with each codec and page format; and a file of a billion rows for the command line's tests.
 
 Parquet files name the program that wrote them and its version, so no header is added.
 """
@@ -41,6 +41,16 @@ def table():
     return pa.table(columns)
 
 
+def write_billion_rows(path):
+    """A few kilobytes that claim, and hold, a billion rows of two numbers."""
+    rows = 50_000_000
+    part = pa.table({"a": np.zeros(rows, np.int8), "b": np.ones(rows, np.int8)})
+    one_page = {"data_page_size": 1 << 30, "max_rows_per_page": rows, "write_batch_size": 1 << 20}
+    with pq.ParquetWriter(path, part.schema, compression="zstd", write_statistics=False, **one_page) as writer:
+        for _ in range(20):
+            writer.write_table(part, row_group_size=rows)
+
+
 def main():
     folder = golden_file.ROOT / "crates/ermine-core/tests/golden/parquet"
     folder.mkdir(exist_ok=True)
@@ -50,6 +60,7 @@ def main():
     pq.write_table(table().select(["us", "ms"]), folder / "int96.parquet", use_deprecated_int96_timestamps=True)
     lists = pa.table({"x": [1, 2], "tags": [[1], None], "point": [{"a": 1}, None], "raw": [b"\xff", None]})
     pq.write_table(lists, folder / "nested.parquet")
+    write_billion_rows(golden_file.ROOT / "crates/ermine-cli/tests/data/billion_rows.parquet")
 
 
 if __name__ == "__main__":

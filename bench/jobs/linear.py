@@ -48,6 +48,11 @@ def two_classes():
     return {"X": data["X"], "y": (data["y"] / 3 + rng.logistic(size=len(data["y"])) > 0).astype(int)}
 
 
+def two_classes_wide(p):
+    data = tall(50, p, informative=20)
+    return {"X": data["X"], "y": (data["y"] > 0).astype(int)}
+
+
 def ten_classes():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200_000, 100))
@@ -239,6 +244,12 @@ JOBS = [
          "lbfgs": theirs("sklearn.linear_model", "LogisticRegression", tol=1e-6, max_iter=1000),
          INTELEX: theirs("sklearnex.linear_model", "LogisticRegression", tol=1e-6, max_iter=1000)},
         logistic_objective, {"newton-cholesky": 4.0}, repeat=3),
+    Job("logistic 50 x 50,000", lambda: two_classes_wide(50_000),
+        {OURS: ours("LogisticRegression"), "lbfgs": theirs("sklearn.linear_model", "LogisticRegression", tol=1e-6, max_iter=1000)},
+        logistic_objective, {"lbfgs": 1.0}, repeat=3),
+    Job("logistic 50 x 100,000", lambda: two_classes_wide(100_000),
+        {OURS: ours("LogisticRegression"), "lbfgs": theirs("sklearn.linear_model", "LogisticRegression", tol=1e-6, max_iter=1000)},
+        logistic_objective, {"lbfgs": 1.0}, repeat=3),
     Job("logistic of 10 classes, 200,000 x 100", ten_classes,
         {OURS: ours("LogisticRegression"), "lbfgs": theirs("sklearn.linear_model", "LogisticRegression", tol=1e-6, max_iter=1000),
          INTELEX: theirs("sklearnex.linear_model", "LogisticRegression", tol=1e-6, max_iter=1000)},

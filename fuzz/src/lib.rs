@@ -3,9 +3,9 @@
 //! | target | bytes |
 //! |---|---|
 //! | `model:LEARNER` | a model file of this learner, with the right checksum: loaded, used for everything a model can do, exported ([`model_file`]) |
-//! | [`table`] | CSV, CSV in gzip, libsvm |
+//! | [`table`] | CSV, also in gzip and in batches, and libsvm |
 //! | [`columnar`] | Parquet, Arrow IPC |
-//! | [`import`] | models of XGBoost and LightGBM: imported, used, exported |
+//! | `import:FORMAT` | a model of XGBoost (JSON or UBJSON) or LightGBM: imported, used, exported ([`import`]) |
 //! | [`index`] | the sections of a nearest-neighbor index: loaded, searched |
 
 pub mod mutate;
@@ -15,6 +15,7 @@ use ermine::exchange::ExportFormat;
 use ermine::prelude::*;
 use ermine_core::distance::rows::RowMatrix;
 use ermine_core::section::Sections;
+use ermine_core::table::{ReadOptions, TableBatches};
 use ermine_neighbors::search::index::Index;
 use std::path::{Path, PathBuf};
 
@@ -23,30 +24,34 @@ pub type Run = fn(&[u8]);
 
 /// The names of all targets, and what they do. There is one for the model file of each learner.
 pub fn targets() -> Vec<(String, Run)> {
-    let mut all: Vec<(String, Run)> = vec![
-        ("table".into(), table),
-        ("columnar".into(), columnar),
-        ("import".into(), import),
-        ("index".into(), index),
-    ];
+    let mut all: Vec<(String, Run)> =
+        vec![("table".into(), table), ("columnar".into(), columnar), ("index".into(), index)];
     let models = ermine::registry::learners().map(|entry| format!("model:{}", entry.info().name));
     all.extend(models.map(|name| (name, model_file as Run)));
+    all.extend(IMPORTS.map(|(name, _)| (format!("import:{name}"), import as Run)));
     all
 }
+
+/// Formats of imported models, and how the names of their seeds end.
+pub const IMPORTS: [(&str, &[&str]); 3] = [
+    ("lightgbm", &["lgb_named.txt", "lgb_three.txt", "lgb_categories.txt"]),
+    ("xgboost_json", &["xgb_two.json", "xgb_dart.json"]),
+    ("xgboost_ubj", &[".ubj"]),
+];
 
 /// A model file. The bytes are those before the checksum, which is added.
 pub fn model_file(bytes: &[u8]) {
     let mut sealed = bytes.to_vec();
     sealed.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
     if let Ok(model) = ermine::load_bytes(&sealed) {
-        use_all(&model);
+        use_some(&model, crc32fast::hash(bytes));
     }
 }
 
 /// A model of XGBoost or LightGBM.
 pub fn import(bytes: &[u8]) {
     if let Ok(model) = ermine::exchange::import_bytes(bytes) {
-        use_all(&model);
+        use_some(&model, crc32fast::hash(bytes));
     }
 }
 
@@ -92,11 +97,18 @@ fn read(bytes: &[u8], ending: &str) {
     {
         table.columns().iter().for_each(|column| assert_eq!(column.len(), table.n_rows()));
     }
+    if ending.starts_with("csv")
+        && let Ok(mut batches) = TableBatches::open(&path, &ReadOptions::default(), 2)
+    {
+        while let Ok(Some((table, _))) = batches.next_batch() {
+            assert!(table.n_rows() <= 2);
+        }
+    }
     let _ = std::fs::remove_file(&path);
 }
 
-/// Asks a model for everything that it can do.
-pub fn use_all(model: &Model) {
+/// Asks a model for its predictions and, by `choice`, for one part of what else it can do: the parts take far longer than loading, and all of them come up.
+fn use_some(model: &Model, choice: u32) {
     const MOST_COLUMNS: usize = 1000;
     let features = &model.schema().features;
     if features.len() > MOST_COLUMNS {
@@ -115,16 +127,27 @@ pub fn use_all(model: &Model) {
             prediction.label(row);
         });
     }
-    let _ = (model.text(), model.svg(), model.html(), model.dot(), model.rules(), model.attributes());
-    let _ = (model.reasons(&table, 0), model.why(&table, 1), model.shap_values(&table), model.pruning_path());
-    if let Ok(stages) = model.staged_predict(&table) {
-        stages.take(2).for_each(drop);
-    }
-    if let Ok(predictor) = model.predictor() {
-        let (row, mut out) = (vec![0.5; predictor.n_features()], vec![0.0; predictor.width()]);
-        let _ = predictor.predict(&row, &mut out);
-    }
-    for format in [ExportFormat::Onnx, ExportFormat::C, ExportFormat::Rust, ExportFormat::Json] {
-        let _ = ermine::export(model, format);
+    match choice % 8 {
+        0 => drop((model.text(), model.attributes())),
+        1 => drop((model.svg(), model.html())),
+        2 => drop((model.dot(), model.rules(), model.pruning_path())),
+        3 => drop((model.reasons(&table, 0), model.why(&table, 1))),
+        4 => drop(model.shap_values(&table)),
+        5 => {
+            if let Ok(stages) = model.staged_predict(&table) {
+                stages.take(2).for_each(drop);
+            }
+        }
+        6 => {
+            if let Ok(predictor) = model.predictor() {
+                let (row, mut out) = (vec![0.5; predictor.n_features()], vec![0.0; predictor.width()]);
+                let _ = predictor.predict(&row, &mut out);
+            }
+        }
+        _ => {
+            let format = [ExportFormat::Onnx, ExportFormat::C, ExportFormat::Rust, ExportFormat::Json]
+                [(choice / 8 % 4) as usize];
+            let _ = ermine::export(model, format);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs the fuzz targets on mutated seeds for a set time, on all cores, and reports how often: `soak [SECONDS] [TARGET ...]`. `soak list` prints the targets; a target may be named by
+//! Runs the fuzz targets on mutated seeds for a set time, on all cores (or `SOAK_THREADS`), and reports how often: `soak [SECONDS] [TARGET ...]`. `soak list` prints the targets; a target may be named by
 //! its start, so that `soak 60 model:` runs all model files.
 //!
 //! Every case follows from the seed of the run, the target, the thread and a number. Cases that end in a panic are written to `fuzz/artifacts/`, and the program ends with an error. The number of the
@@ -101,7 +101,8 @@ fn soak(name: &str, run: Run, time: Duration, seed: u64) -> Tally {
         print(&format!("{name}: there are no seeds"));
         return tally;
     }
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let wished = std::env::var("SOAK_THREADS").ok().and_then(|threads| threads.parse().ok());
+    let threads = wished.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64));
     let end = Instant::now() + time;
     std::thread::scope(|scope| {
         for thread in 0..threads {

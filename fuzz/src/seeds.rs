@@ -1,5 +1,6 @@
 //! What is mutated: golden files of the tests, the corpus in this folder, and small models and indexes made here.
 
+use crate::IMPORTS;
 use ermine::prelude::*;
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::RowMatrix;
@@ -85,14 +86,10 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
         all.extend(golden.filter(|file| same(file) && file.1.len() < LARGEST).map(unsealed));
         return all;
     }
+    if let Some((_, endings)) = IMPORTS.iter().find(|(name, _)| target.strip_prefix("import:") == Some(name)) {
+        return files(&golden.join("exchange"), endings).into_iter().map(|(_, bytes)| bytes).collect();
+    }
     match target {
-        "import" => files(
-            &golden.join("exchange"),
-            &["lgb_named.txt", "lgb_three.txt", "lgb_categories.txt", ".ubj", "xgb_two.json", "xgb_dart.json"],
-        )
-        .into_iter()
-        .map(|(_, bytes)| bytes)
-        .collect(),
         "table" => files(&corpus, &[]).into_iter().map(|file| chosen(&["\u{0}", ".libsvm", ".gz"], file)).collect(),
         "columnar" => {
             let mut all = files(&root().join("crates/ermine-core/tests/golden/parquet"), &[".parquet"]);

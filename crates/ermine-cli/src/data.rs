@@ -45,10 +45,7 @@ pub fn load_for(
     progress: &Progress,
 ) -> Result<(Dataset, LoadedData), Failure> {
     check_roles(args, init_score)?;
-    let mut options = args.columns.reading.apply(ReadOptions::default());
-    options.types.extend(args.columns.types.iter().cloned());
-    // Columns without a part in training needn't be read.
-    options.types.extend(args.id.iter().chain(&args.ignore).map(|name| (name.clone(), ColumnType::Ignored)));
+    let options = read_options(args);
     let (mut table, reading) = read_noting(&args.file, &options, threads, progress)?;
     let free = args.target.is_empty() && learner.is_some_and(|learner| !learner.needs_target());
     if free {
@@ -97,7 +94,7 @@ fn is_sparse_text(file: &Path) -> bool {
 }
 
 /// The target columns: a column name, or several separated by commas.
-fn targets(args: &DataArgs, table: &Table) -> Result<Vec<String>, Failure> {
+pub fn targets(args: &DataArgs, table: &Table) -> Result<Vec<String>, Failure> {
     if args.target.is_empty() {
         let missing = "no target column; choose one with --target <COLUMN>";
         return if is_sparse_text(&args.file) { Ok(vec!["label".into()]) } else { Err(Failure::Usage(missing.into())) };
@@ -135,10 +132,15 @@ pub fn read_for_summary(
     threads: Option<usize>,
     progress: &Progress,
 ) -> Result<(Table, Vec<ReadNote>), Failure> {
+    Ok(read_noting(&args.file, &read_options(args), threads, progress)?)
+}
+
+/// How the table of the arguments is read. Columns without a part in training needn't be.
+pub fn read_options(args: &DataArgs) -> ReadOptions {
     let mut options = args.columns.reading.apply(ReadOptions::default());
     options.types.extend(args.columns.types.iter().cloned());
     options.types.extend(args.id.iter().chain(&args.ignore).map(|name| (name.clone(), ColumnType::Ignored)));
-    Ok(read_noting(&args.file, &options, threads, progress)?)
+    options
 }
 
 /// Reads a table, and prints what its reader decided.
@@ -172,7 +174,7 @@ pub fn roles(target: Vec<String>, task: Option<Task>, columns: &ColumnArgs) -> R
 }
 
 /// Each column may have one role.
-fn check_roles(args: &DataArgs, init_score: &[String]) -> Result<(), Failure> {
+pub fn check_roles(args: &DataArgs, init_score: &[String]) -> Result<(), Failure> {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     let role = |role, names: &mut dyn Iterator<Item = &'_ String>| names.map(|n| (n.clone(), role)).collect::<Vec<_>>();
     let all = [

@@ -7,6 +7,7 @@
 //! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `boosting` | options of gradient boosting |
+//! | `stream` | training in batches |
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set, with a summary |
 //! | `terminal`, `grid` | colors, widths, writing to stdout; tables of text |
@@ -39,6 +40,7 @@ mod progress;
 mod report;
 mod show;
 mod split;
+mod stream;
 mod terminal;
 mod train;
 mod tune;

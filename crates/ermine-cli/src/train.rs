@@ -8,7 +8,8 @@ use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::flags;
 use crate::progress::Progress;
-use crate::terminal::{bold, bytes, dim, green, print, print_json, time};
+use crate::stream::{self, StreamArgs};
+use crate::terminal::{bold, bytes, counted, dim, green, print, print_json, time};
 use ermine::registry;
 use ermine_core::learner::fit::check;
 use ermine_core::learner::{Context, Learner};
@@ -31,6 +32,7 @@ Examples:
   ermine train yeast.csv --target Class1,Class2,Class3 --learner classifier-chain -o yeast.ermine
   ermine train posts.csv --target tags --task multilabel --learner label-powerset -o tags.ermine
   ermine train normal.csv --learner one-class-svm --nu 0.05 -o odd.ermine
+  ermine train clicks.csv.gz --target click --learner sgd --stream 10000 -o click.ermine
   ermine train rank.letor --group qid --task rank --learner rank-svm -o rank.ermine
   ermine train --learner decision-stump --help        the parameters of a learner
   ermine learners                                     all learners";
@@ -54,6 +56,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
+    stream: StreamArgs,
+    #[command(flatten)]
     boosting: BoostingArgs,
     #[command(flatten)]
     out: OutputArgs,
@@ -66,6 +70,9 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     flags::set(&mut *learner, &given)?;
     check_output(&args.output, &[&args.data.file])?;
     args.boosting.check(&*learner, &args.output, &args.data)?;
+    if let Some(rows) = args.stream.stream {
+        return run_in_batches(args, rows, &*learner);
+    }
     let progress = Progress::new(!args.out.is_verbose());
     let (data, summary) =
         load_for(&args.data, Some(&*learner), &args.boosting.init_score, args.out.threads(), &progress)?;
@@ -97,6 +104,39 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         }));
     }
     if args.out.quiet { Ok(()) } else { print(&result_text(args, &*learner, &model, seconds, file.len())) }
+}
+
+/// Trains batch by batch.
+fn run_in_batches(args: &Args, rows: usize, learner: &dyn Learner) -> Result<(), Failure> {
+    let progress = Progress::new(!args.out.is_verbose());
+    let start = Instant::now();
+    let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
+    let (model, summary) = stream::train(&args.data, (&args.stream, rows), learner, &context, &progress)?;
+    let seconds = start.elapsed().as_secs_f64();
+    drop(progress);
+    let file = model.to_loadable_bytes()?;
+    write(&args.output, &file)?;
+    if args.out.json {
+        return print_json(&json!({
+            "model": args.output,
+            "bytes": file.len(),
+            "seconds": seconds,
+            "learner": model.header().learner,
+            "params": model.header().params,
+            "seed": model.header().seed,
+            "certificate": model.certificate(),
+            "data": summary,
+        }));
+    }
+    if args.out.quiet {
+        return Ok(());
+    }
+    let read = format!("{} in {}\n", counted(summary.n_rows, "row"), batches(summary.n_batches));
+    print(&(read + &result_text(args, learner, &model, seconds, file.len())))
+}
+
+fn batches(n: usize) -> String {
+    if n == 1 { "1 batch".into() } else { format!("{n} batches") }
 }
 
 fn result_text(args: &Args, learner: &dyn Learner, model: &Model, seconds: f64, n_bytes: usize) -> String {

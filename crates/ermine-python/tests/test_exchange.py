@@ -134,3 +134,23 @@ def test_dependence_is_the_mean_of_predictions(model):
         np.testing.assert_allclose(mean, numbers(model, changed).mean(axis=0))
     with pytest.raises(ValueError, match="column 9"):
         model.partial_dependence(X, 9)
+
+
+def test_one_class_models_of_other_programs_are_loaded():
+    """A model that the command line has trained carries no notes of this package."""
+    golden = pathlib.Path(__file__).parents[2] / "ermine/tests/golden/models/one-class-svm.v1.ermine"
+    model = ermine.load(golden)
+    assert type(model).__name__ == "OneClassSVM" and model.n_features_in_ > 0 and len(model.support_) > 0
+
+
+@pytest.mark.parametrize("name", ["C45Classifier", "Id3Classifier"])
+def test_leaves_of_multiway_trees(name):
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 3))
+    y = (X[:, 0] > 0.4).astype(int) + (X[:, 1] > 0.7)
+    model = getattr(ermine.tree, name)().fit(X, y)
+    leaves = model.apply(X)
+    # Rows of one leaf are predicted the same, and there are as many leaves as the model says.
+    assert leaves.shape == (80,) and 1 < len(set(leaves)) <= model.get_n_leaves()
+    for leaf in set(leaves):
+        assert len({tuple(p) for p in model.predict_proba(X[leaves == leaf]).round(12)}) == 1

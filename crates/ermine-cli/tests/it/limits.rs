@@ -75,6 +75,27 @@ fn a_line_of_libsvm_does_not_become_millions_of_columns() {
     sandbox.run(&["predict", "m.ermine", &file, "--max-memory", "200M"]).succeeds().prints(&["predicted_label"]);
 }
 
+#[test]
+fn a_parquet_file_of_a_billion_rows_is_refused_at_once() {
+    let sandbox = Sandbox::new("billion");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/billion_rows.parquet");
+    let words = ["train", file, "-t", "b", "--learner", "ridge", "-o", "m.ermine", "--max-memory", "2G"];
+    sandbox.run(&words).fails(1, &["a table of 1000000000 rows and 2 columns needs 14.9 GiB", "--max-memory"]);
+    assert!(sandbox.files().is_empty());
+}
+
+#[test]
+fn what_is_read_in_batches_needs_no_memory_for_all_rows() {
+    let sandbox = Sandbox::new("batches");
+    let rows: String = (0..400_000).map(|i| format!("{},{},{}\n", i % 1000, i % 7, (i % 7) * 2)).collect();
+    let file = sandbox.write("long.csv", &format!("a,b,y\n{rows}"));
+    let words =
+        ["train", &file, "-t", "y", "--learner", "sgd", "-o", "m.ermine", "--max-memory", "12M", "--ignore", "a"];
+    // 400,000 rows of two columns are 6.4 MB, more than is free beside the program itself.
+    let batches = [&words[..], &["--stream", "1000"]].concat();
+    sandbox.run(&batches).succeeds().prints(&["400,000 rows in 400 batches"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_packed_file_of_many_rows_stops_at_the_limit() {

@@ -29,6 +29,91 @@ fn a_model_is_trained_shown_evaluated_and_used() {
 }
 
 #[test]
+fn a_model_is_trained_in_batches() {
+    let sandbox = Sandbox::new("stream");
+    // The second class comes only after the first batch.
+    let row =
+        |i: usize| format!("{},{},{}\n", i as f64 / 100.0, (i * 7 % 13) as f64, if i < 150 { "low" } else { "high" });
+    let text = format!("a,b,size\n{}", (0..300).map(row).collect::<String>());
+    let file = sandbox.write("rows.csv", &text);
+    let words = ["train", &file, "-t", "size", "-o", "m.ermine", "--stream", "100"];
+    let named = [&words[..], &["--learner", "perceptron", "--classes", "low,high"]].concat();
+    sandbox.run(&named).succeeds().prints(&[
+        "300 rows in 3 batches",
+        "trained perceptron",
+        "mistakes in one pass, over the 100 rows of the last batch alone",
+        "learned from 300 rows in batches",
+    ]);
+    sandbox.run(&["evaluate", "m.ermine", &file]).succeeds().prints(&["accuracy"]);
+    let sgd = [&words[..], &["--learner", "sgd"]].concat();
+    sandbox.run(&sgd).fails(1, &["class", "'high'", "--classes"]);
+    let json = sandbox.run(&[&sgd[..], &["--classes", "low,high", "--json"]].concat()).succeeds().json();
+    assert_eq!((&json["data"]["n_rows"], &json["data"]["n_batches"]), (&300.into(), &3.into()));
+    // Other learners need all rows, and say who doesn't.
+    let ridge = [&words[..], &["--learner", "decision-tree"]].concat();
+    sandbox.run(&ridge).fails(2, &["needs all rows at once", "sgd, perceptron"]);
+    // A fault in a later batch has the line of the file.
+    let file = sandbox.write("fault.csv", &format!("{text}x,1,low\n"));
+    let words = ["train", &file, "-t", "size", "-o", "n.ermine", "--stream", "100", "--strict"];
+    sandbox.run(&[&words[..], &["--learner", "sgd", "--classes", "low,high"]].concat()).fails(1, &["line 302", "'x'"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn batches_may_come_from_a_pipe() {
+    let sandbox = Sandbox::new("pipe");
+    let command = sandbox.command(&[
+        "train",
+        "/dev/stdin",
+        "-t",
+        "y",
+        "--learner",
+        "sgd",
+        "--stream",
+        "50",
+        "-o",
+        "m.ermine",
+        "--json",
+    ]);
+    let program = command.get_program().to_string_lossy().into_owned();
+    let words: Vec<String> = command.get_args().map(|w| w.to_string_lossy().into_owned()).collect();
+    let pipe = format!(
+        "{{ echo x,y; i=0; while [ $i -lt 120 ]; do echo \"0.$i,1.$i\"; i=$((i+1)); done; }} | '{program}' {}",
+        words.join(" ")
+    );
+    let output = std::process::Command::new("sh").args(["-c", &pipe]).current_dir(&sandbox.0).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["data"]["n_rows"], &json["data"]["n_batches"]), (&120.into(), &3.into()));
+}
+
+#[test]
+fn every_family_has_a_picture() {
+    let sandbox = Sandbox::new("pictures");
+    let row = |i: usize| {
+        format!("{},{},{}\n", (i * 7 % 23) as f64 / 3.0, (i * 5 % 19) as f64, ["no", "yes"][i * 7 % 23 / 12])
+    };
+    let file = sandbox.write("two.csv", &format!("width,height,big\n{}", (0..60).map(row).collect::<String>()));
+    for learner in [
+        "decision-stump",
+        "decision-tree",
+        "random-forest",
+        "gradient-boosting",
+        "logistic-regression",
+        "linear-svc",
+        "sgd",
+        "perceptron",
+        "svc",
+        "nearest-neighbors",
+    ] {
+        sandbox.run(&["train", &file, "-t", "big", "--learner", learner, "-o", "m.ermine", "-q"]).succeeds();
+        sandbox.run(&["show", "m.ermine", "--svg", "m.svg"]).succeeds();
+        let svg = String::from_utf8(sandbox.read("m.svg")).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("width"), "{learner}");
+    }
+}
+
+#[test]
 fn a_tree_is_pruned_and_explained() {
     let sandbox = Sandbox::new("tree");
     let model = sandbox.path("tree.ermine");

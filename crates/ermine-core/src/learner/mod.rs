@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this file | [`Learner`], [`Capabilities`], [`Context`], [`PathLearner`] |
+//! | this file | [`Learner`], [`Capabilities`], [`Context`], [`PathLearner`], [`IncrementalLearner`] |
 //! | [`estimator`] | a learner as a parameter value, for reductions |
 //! | [`parameters`] | parameter types that learners share |
 //! | [`objective`] | custom objectives, validation metrics and checkpoints |
@@ -185,6 +185,17 @@ pub trait Learner: Parameters + Send + Sync {
     fn supports_warm_start(&self) -> bool {
         false
     }
+
+    /// Training in batches, each of which is seen once, where the learner can do that.
+    fn incremental(&self) -> Option<&dyn IncrementalLearner> {
+        None
+    }
+}
+
+/// A learner that is trained batch by batch, from rows that need not fit in memory together.
+pub trait IncrementalLearner: Sync {
+    /// Trains on the next batch: from `previous`, the model of the batches before, or from nothing. The target of the first batch names all classes, whether or not they occur in it.
+    fn fit_batch(&self, data: &Dataset, previous: Option<&Model>, context: &Context<'_>) -> Result<Model>;
 }
 
 /// Predictions for the test rows of each split, for each of several parameter values: the kind of output, and the numbers by split and value.

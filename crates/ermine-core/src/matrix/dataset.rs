@@ -234,6 +234,25 @@ impl Dataset {
         self
     }
 
+    /// The same data with these classes in this order, whether or not rows have them. A row of another class is an error.
+    pub fn with_classes(mut self, classes: &[String]) -> Result<Dataset> {
+        let Target::Classes { codes, labels } = &self.target else {
+            return Err(Error::data("the target has numbers, not classes: there are no classes to name"));
+        };
+        if let Some((_, twice)) = classes.iter().enumerate().find(|(i, class)| classes[..*i].contains(class)) {
+            return Err(Error::data(format!("class '{twice}' is named twice")));
+        }
+        let place = |label: &String| classes.iter().position(|class| class == label).map(|at| at as u32);
+        let places: Vec<Option<u32>> = labels.iter().map(place).collect();
+        let code = |&code: &u32| {
+            let label = &labels[code as usize];
+            places[code as usize].ok_or_else(|| Error::unknown("class", label, classes.iter().map(String::as_str)))
+        };
+        let codes = codes.iter().map(code).collect::<Result<Vec<u32>>>()?;
+        self.target = Target::Classes { codes, labels: classes.iter().cloned().collect() };
+        Ok(self)
+    }
+
     /// Sets the sample weights: finite, nonnegative, not all zero.
     pub fn with_weight(mut self, weight: Option<Vec<f64>>) -> Result<Dataset> {
         if let Some(w) = &weight {

@@ -98,6 +98,9 @@ impl Model {
 
     /// The leaf of each row in each tree, row by row, and the number of trees. Nodes are numbered within their tree.
     pub fn leaves(&self, features: &Features) -> Result<(Vec<u32>, usize)> {
+        if let Some(leaves) = self.fitted.leaves(features) {
+            return Ok((leaves, 1));
+        }
         let trees = self.tree_ensemble()?;
         Ok((trees.leaves(features), trees.n_trees()))
     }

@@ -146,6 +146,11 @@ pub trait Fitted: Any + Send + Sync {
         Err(Error::Unsupported { learner: header.learner.clone(), need: "being made of other models".into() })
     }
 
+    /// The node where each row ends, of a single tree. A row that missing values divide among several ends in the one that gets the largest share of it.
+    fn leaves(&self, _features: &Features) -> Option<Vec<u32>> {
+        None
+    }
+
     /// The model as a sum of trees, if it is one.
     fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
         None

@@ -24,18 +24,21 @@ use super::source::ByteSource;
 use super::{Column, Levels, MAX_ROWS, Table};
 use crate::error::{Error, Result};
 use crate::parallel;
-use dialect::{Dialect, sniff};
-use parse::{CellRule, ColumnPart, ParsePlan, Parsed, cell_fault, count_cells, parse, row_start};
+pub use dialect::{Dialect, sniff};
+use parse::{CellRule, ColumnPart, ParsePlan, Parsed, parse};
+pub use parse::{cell_fault, count_cells, row_start};
 use std::path::Path;
 
-const BLOCK_BYTES: usize = 1 << 18;
+/// About how many bytes are parsed together.
+pub const BLOCK_BYTES: usize = 1 << 18;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path, options: &ReadOptions, notes: &mut Vec<ReadNote>) -> Result<Table> {
     read_source(&ByteSource::text_file(path, options.encoding)?, options, BLOCK_BYTES, notes)
 }
 
-fn read_source(
+/// Reads a source in blocks of about so many bytes.
+pub fn read_source(
     source: &ByteSource,
     options: &ReadOptions,
     block_bytes: usize,

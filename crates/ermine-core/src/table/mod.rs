@@ -7,6 +7,7 @@
 //! | [`read`] | selects the reader of a file; options of all readers |
 //! | `csv`, `json_lines`, `arff`, `libsvm`, `parquet`, `ipc` | one reader per format |
 //! | `frame` | data frames of other libraries, with the feature `arrow` |
+//! | [`batches`] | reading a file in batches of rows |
 //! | [`infer`] | inference of column kinds |
 //! | [`notation`], [`date`] | formatted numbers; dates and times |
 
@@ -21,6 +22,7 @@ pub mod read;
 mod arff;
 #[cfg(feature = "arrow")]
 mod arrow;
+pub mod batches;
 mod block;
 mod coded_strings;
 mod csv;
@@ -39,6 +41,7 @@ mod scratch;
 mod source;
 mod write;
 
+pub use batches::TableBatches;
 pub use buffer::Buffer;
 pub use column::{Column, ColumnKind, Levels, MISSING, Values};
 pub use notation::Notation;

@@ -57,7 +57,6 @@ impl<'a> ByteSource<'a> {
     }
 
     /// Bytes in memory.
-    #[cfg(test)]
     pub fn bytes(bytes: &'a [u8]) -> Self {
         ByteSource { path: PathBuf::from("memory"), bytes: Some(Cow::Borrowed(bytes)) }
     }
@@ -81,7 +80,7 @@ impl<'a> ByteSource<'a> {
         if magic == GZIP_MAGIC {
             let packed = BufReader::with_capacity(GZIP_BUFFER, raw);
             return Ok(Stream {
-                path: &self.path,
+                path: self.path.clone(),
                 reader: Box::new(MultiGzDecoder::new(packed)),
                 size: None,
                 gzip: true,
@@ -90,7 +89,7 @@ impl<'a> ByteSource<'a> {
         if self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
             return Err(fault(None, None, "not a gzip file, though its name ends in .gz"));
         }
-        Ok(Stream { path: &self.path, reader: Box::new(raw), size, gzip: false })
+        Ok(Stream { path: self.path.clone(), reader: Box::new(raw), size, gzip: false })
     }
 }
 
@@ -126,10 +125,32 @@ pub fn check_file(path: &Path) -> Result<Metadata> {
 
 /// The bytes of a [`ByteSource`] in order.
 pub struct Stream<'s> {
-    path: &'s Path,
+    path: PathBuf,
     reader: Box<dyn Read + Send + 's>,
     size: Option<u64>,
     gzip: bool,
+}
+
+impl Stream<'static> {
+    /// The file or pipe at `path`, read once from its first byte on and never held as a whole.
+    pub fn once(path: &Path) -> Result<Stream<'static>> {
+        check_file(path)?;
+        let mut raw = File::open(path).map_err(|e| Error::io(path, e))?;
+        let mut start = Vec::new();
+        raw.by_ref().take(2).read_to_end(&mut start).map_err(|e| Error::io(path, e))?;
+        let gzip = start == GZIP_MAGIC;
+        let raw = Cursor::new(start).chain(raw);
+        let reader: Box<dyn Read + Send> = match gzip {
+            true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(GZIP_BUFFER, raw))),
+            false => Box::new(raw),
+        };
+        Ok(Stream { path: path.to_path_buf(), reader, size: None, gzip })
+    }
+
+    /// The stream with bytes before its own.
+    pub fn after(self, start: Vec<u8>) -> Stream<'static> {
+        Stream { reader: Box::new(Cursor::new(start).chain(self.reader)), ..self }
+    }
 }
 
 impl Stream<'_> {
@@ -143,7 +164,7 @@ impl Stream<'_> {
         text.reserve(n);
         let read = self.reader.by_ref().take(n as u64).read_to_end(text);
         read.map_err(|e| match e.kind() {
-            _ if !self.gzip => Error::io(self.path, e),
+            _ if !self.gzip => Error::io(&self.path, e),
             io::ErrorKind::UnexpectedEof => fault(None, None, "broken gzip: the file ends too early"),
             _ => fault(None, None, format!("broken gzip: {e}")),
         })

@@ -76,12 +76,23 @@ pub fn learn(
     weights: Option<&[f64]>,
     options: &PerceptronOptions,
 ) -> Result<PerceptronSolution> {
+    learn_from(None, x, y, weights, options)
+}
+
+/// The same from these coefficients and this intercept on; the batch form always begins at zero.
+pub fn learn_from(
+    start: Option<(&[f64], f64)>,
+    x: &Design,
+    y: &[f64],
+    weights: Option<&[f64]>,
+    options: &PerceptronOptions,
+) -> Result<PerceptronSolution> {
     if options.form == UpdateRule::Batch {
         return learn_in_batches(x, y, weights, options);
     }
     let (n, p) = (x.n_rows(), x.n_columns());
     let mut rows = RowReader::new(x);
-    let (mut w, mut b) = (vec![0.0; p], 0.0);
+    let (mut w, mut b) = start.map_or_else(|| (vec![0.0; p], 0.0), |(w, b)| (w.to_vec(), b));
     // The average is w - slow / t: each mistake enters `slow` times the number of rows seen before it.
     let (mut slow, mut slow_b, mut seen) = (vec![0.0; p], 0.0, 0.0f64);
     let mut order: Vec<u32> = (0..n as u32).collect();

@@ -4,7 +4,7 @@ use crate::ensemble::TreeSum;
 use crate::split::Test;
 pub use crate::tree::MissingRouting;
 use crate::tree::describe::{self, TreeView};
-use crate::tree::multiway::predict_fractional;
+use crate::tree::multiway::{heaviest_leaf, predict_fractional};
 use crate::tree::{GrownTree, Tree, prune, render, rules};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Features, Schema};
@@ -174,6 +174,15 @@ impl Fitted for FittedTree {
             MissingRouting::Learned => Some(Box::new(TreeSum::of_tree(&self.grown.tree))),
             _ => None,
         }
+    }
+
+    fn leaves(&self, features: &Features) -> Option<Vec<u32>> {
+        let tree = &self.grown.tree;
+        let leaf = |row: usize| heaviest_leaf(tree, |feature| features.number(row, feature));
+        Some(match self.missing {
+            MissingRouting::Learned => tree.apply(features),
+            _ => (0..features.n_rows()).map(leaf).collect(),
+        })
     }
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {

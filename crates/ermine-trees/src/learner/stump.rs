@@ -5,13 +5,13 @@
 //!
 //! **Formula.** With weights d_i, minimize sum_i d_i \[h(x_i) != y_i\] / sum_i d_i over the feature, the threshold t and the labels of the branches. Thresholds are the midpoints of neighboring
 //! values, and min - 1 and max + 1. With a fixed polarity (two classes), b = +1 labels `x <= t` with the second class and b = -1 with the first. The Gini impurity, the entropy and, for regression,
-//! the squared error are minimized by the same search.
+//! the squared error (added up over several targets) are minimized by the same search.
 //!
 //! **Cost.** O(n) per feature after sorting; the sorted order is shared with other learners. **Reference.** Shalev-Shwartz and Ben-David, Understanding Machine Learning, 10.1.1.
 
 use super::{Capabilities, Context, Family, Learner, LearnerInfo, TREE_CAPABILITIES, Trained};
 use crate::ensemble::TreeSum;
-use crate::split::additive::{ClassSums, SquaredErrorSums, TargetMoments, TwoClassSums};
+use crate::split::additive::{ClassSums, MultiTargetSums, SquaredErrorSums, TargetMoments, TwoClassSums};
 use crate::split::{AdditiveCriterion, Impurity, StumpSplit, Test, best_split};
 use crate::tree::describe::TreeView;
 use crate::tree::{Tree, describe, render, rules};
@@ -49,7 +49,7 @@ params! {
 static INFO: LearnerInfo = LearnerInfo {
     name: "decision-stump",
     summary: "tree with a single split that minimizes the training error, found exactly",
-    capabilities: Capabilities { multi_output: false, sparse: true, ..TREE_CAPABILITIES },
+    capabilities: Capabilities { sparse: true, ..TREE_CAPABILITIES },
     family: Family::Tree,
 };
 
@@ -79,6 +79,7 @@ impl Learner for DecisionStump {
                     ClassSums { codes, weight: data.weight(), n_classes: labels.len(), impurity: self.criterion };
                 self.solve(data, &criterion, |_, sum| shares(sum))
             }
+            Target::Values { values, n_outputs } if *n_outputs > 1 => self.solve_targets(data, values, *n_outputs),
             Target::Values { values, .. } => {
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
                 let centered: Vec<f64> = values.iter().map(|y| y - mean).collect();
@@ -132,6 +133,20 @@ impl DecisionStump {
         }
     }
 
+    /// Several targets share one split, the one of the least squared error over all of them.
+    fn solve_targets(&self, data: &Dataset, values: &[f64], n_targets: usize) -> Result<Trained> {
+        let n = data.n_rows() as f64;
+        let mean = |target: usize| values.iter().skip(target).step_by(n_targets).sum::<f64>() / n;
+        let means: Vec<f64> = (0..n_targets).map(mean).collect();
+        let centered: Vec<f64> =
+            values.chunks_exact(n_targets).flat_map(|row| row.iter().zip(&means).map(|(y, mean)| y - mean)).collect();
+        let criterion = MultiTargetSums { values: &centered, n_targets, weight: data.weight() };
+        self.solve(data, &criterion, |_, sum| {
+            let of_branch = || means.iter().zip(&sum.sums).map(|(mean, sum_of)| mean + sum_of / sum.weight).collect();
+            StumpBranch { weight: sum.weight, value: (sum.weight > 0.0).then(of_branch), precision: None }
+        })
+    }
+
     /// Finds the best split and builds the tree. `branch(side, sum)` computes a branch; `side` is 0 or 1 for the two sides of a threshold.
     fn solve<C: AdditiveCriterion>(
         &self,
@@ -177,6 +192,7 @@ impl DecisionStump {
             (Task::Classification, Impurity::Error) => "weighted 0-1 risk on the training data",
             (Task::Classification, Impurity::Gini) => "weighted Gini impurity of the answers",
             (Task::Classification, Impurity::Entropy) => "weighted entropy (bits) of the answers",
+            _ if data.values()?.1 > 1 => "weighted mean squared error on the training data, added up over the targets",
             _ => "weighted mean squared error on the training data",
         };
         let skipped =

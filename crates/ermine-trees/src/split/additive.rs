@@ -247,6 +247,80 @@ impl AdditiveCriterion for SquaredErrorSums<'_> {
     }
 }
 
+/// Several numbers for each row: the squared errors around the means of each side, added up over the targets. The values should be centered.
+pub struct MultiTargetSums<'a> {
+    /// The numbers of each row, one row after the other.
+    pub values: &'a [f64],
+    /// How many there are for each row.
+    pub n_targets: usize,
+    /// The weight of each row; `None` for 1.
+    pub weight: Option<&'a [f64]>,
+}
+
+/// [`TargetMoments`] of several targets: squares are added up over them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MultiTargetMoments {
+    /// Sum of weights.
+    pub weight: f64,
+    /// Weighted sum of each target.
+    pub sums: Vec<f64>,
+    /// Weighted sum of squares of all targets.
+    pub squares: f64,
+}
+
+impl MultiTargetMoments {
+    /// What the squared errors around zero exceed those around the means by.
+    fn explained(&self) -> f64 {
+        ratio(self.sums.iter().map(|sum| sum * sum).sum(), self.weight)
+    }
+}
+
+impl AdditiveCriterion for MultiTargetSums<'_> {
+    type Sum = MultiTargetMoments;
+
+    fn zero(&self) -> MultiTargetMoments {
+        MultiTargetMoments { weight: 0.0, sums: vec![0.0; self.n_targets], squares: 0.0 }
+    }
+
+    fn add(&self, sum: &mut MultiTargetMoments, row: usize) {
+        let weight = self.weight.map_or(1.0, |w| w[row]);
+        sum.weight += weight;
+        for (sum_of, y) in sum.sums.iter_mut().zip(&self.values[row * self.n_targets..]) {
+            *sum_of += weight * y;
+            sum.squares += weight * y * y;
+        }
+    }
+
+    fn merge(&self, sum: &mut MultiTargetMoments, other: &MultiTargetMoments) {
+        sum.weight += other.weight;
+        sum.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
+        sum.squares += other.squares;
+    }
+
+    fn is_empty(&self, sum: &MultiTargetMoments) -> bool {
+        sum.weight <= 0.0
+    }
+
+    fn rest(&self, all: &MultiTargetMoments, part: &MultiTargetMoments) -> MultiTargetMoments {
+        MultiTargetMoments {
+            weight: (all.weight - part.weight).max(0.0),
+            sums: all.sums.iter().zip(&part.sums).map(|(a, b)| a - b).collect(),
+            squares: (all.squares - part.squares).max(0.0),
+        }
+    }
+
+    /// Removing rows never increases a squared error, so leaving `inside` out is a lower bound.
+    fn bound(&self, all: &MultiTargetMoments, left: &MultiTargetMoments, inside: &MultiTargetMoments) -> f64 {
+        let right = self.rest(&self.rest(all, left), inside);
+        let apart = |side: &MultiTargetMoments| side.squares - side.explained();
+        apart(left) + apart(&right)
+    }
+
+    fn cost(&self, all: &MultiTargetMoments, left: &MultiTargetMoments) -> f64 {
+        all.squares - left.explained() - self.rest(all, left).explained()
+    }
+}
+
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }
@@ -297,6 +371,8 @@ mod tests {
                 }
             }
             check_bound(&SquaredErrorSums { values: &values, weight }, n, range, &order);
+            let pairs: Vec<f64> = rows.iter().flat_map(|r| [r.2, r.2 * r.1 - 2.0 * f64::from(r.0)]).collect();
+            check_bound(&MultiTargetSums { values: &pairs, n_targets: 2, weight }, n, range, &order);
         }
     }
 

@@ -339,6 +339,24 @@ fn added(mut sum: Vec<f64>, part: &[f64], sign: f64) -> Vec<f64> {
 
 /// The prediction for one row; missing values follow every branch, weighted by its training rows.
 pub fn predict_fractional(tree: &super::Tree, x: impl Fn(usize) -> f64, out: &mut [f64]) {
+    let add =
+        |node: usize, share: f64| out.iter_mut().zip(tree.value(node)).for_each(|(out, value)| *out += share * value);
+    for_each_leaf(tree, x, add);
+}
+
+/// The leaf that the largest share of a row reaches; without missing values, its only leaf.
+pub fn heaviest_leaf(tree: &super::Tree, x: impl Fn(usize) -> f64) -> u32 {
+    let mut best = (f64::NEG_INFINITY, 0);
+    for_each_leaf(tree, x, |node, share| {
+        if share > best.0 || (share == best.0 && node < best.1) {
+            best = (share, node);
+        }
+    });
+    best.1 as u32
+}
+
+/// Visits the leaves that one row reaches, with the share of it that each gets.
+fn for_each_leaf(tree: &super::Tree, x: impl Fn(usize) -> f64, mut visit: impl FnMut(usize, f64)) {
     let mut stack = vec![(0usize, 1.0)];
     while let Some((node, share)) = stack.pop() {
         let step = tree.test[node].feature().map(|feature| (x(feature), tree.children(node)));
@@ -352,7 +370,7 @@ pub fn predict_fractional(tree: &super::Tree, x: impl Fn(usize) -> f64, out: &mu
                 let branch = tree.test[node].branch(value).unwrap_or(0);
                 stack.push((children.start + branch, share));
             }
-            None => out.iter_mut().zip(tree.value(node)).for_each(|(out, value)| *out += share * value),
+            None => visit(node, share),
         }
     }
 }

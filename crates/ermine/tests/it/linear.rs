@@ -7,6 +7,7 @@ use ermine_core::matrix::{Features, Target};
 use ermine_core::model::{Proof, Status};
 use ermine_core::param::Value;
 use ermine_linear::learner::linear::fitted::LinearModel;
+use ermine_linear::learner::linear::perceptron::PerceptronForm;
 use ermine_linear::learner::linear::sgd_model::{SgdModel, SgdStream};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -526,6 +527,37 @@ fn partial_fit_in_batches_equals_one_pass() {
     let strange = classes(&rows, &(0..300).map(|i| i % 3).collect::<Vec<_>>());
     let message = SgdStream { params, from: Some(&more) }.fit(&strange, &ermine::context()).unwrap_err().to_string();
     assert!(message.contains("class") && message.contains("'2'"), "{message}");
+}
+
+#[test]
+fn a_perceptron_in_batches_is_one_pass_over_all_rows() {
+    let rows = draw(300, 4, 3);
+    let codes: Vec<usize> = rows.iter().map(|r| usize::from(r[0] - r[3] > 0.1)).collect();
+    let params = Perceptron { shuffle: false, standardize: Some(false), ..Default::default() };
+    let once = Perceptron { max_iter: 1, ..params.clone() }.fit(&classes(&rows, &codes)).unwrap();
+    let incremental = params.incremental().unwrap();
+    let mut model: Option<Model> = None;
+    for part in [0..100, 100..180, 180..300] {
+        let data = classes(&rows[part.clone()], &codes[part]);
+        let next = incremental.fit_batch(&data, model.as_ref(), &ermine::context()).unwrap();
+        model = Some(ermine::load_bytes(&next.to_bytes().unwrap()).unwrap());
+    }
+    let streamed = model.unwrap();
+    assert_eq!(attribute(&streamed, "coef"), attribute(&once, "coef"));
+    assert_eq!(attribute(&streamed, "intercept"), attribute(&once, "intercept"));
+    let text = streamed.certificate().to_string();
+    assert!(
+        text.contains("over the 120 rows of the last batch alone") && text.contains("learned from 300 rows"),
+        "{text}"
+    );
+    for refused in [
+        Perceptron { form: PerceptronForm::Averaged, ..params.clone() },
+        Perceptron { degree: 2, ..params.clone() },
+        Perceptron { standardize: Some(true), ..params },
+    ] {
+        let error = refused.incremental().unwrap().fit_batch(&classes(&rows, &codes), None, &ermine::context());
+        assert!(error.unwrap_err().to_string().contains("when training in batches"));
+    }
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use ermine::prelude::*;
 use ermine_core::learner::{Context, fit};
-use ermine_core::matrix::Target;
+use ermine_core::matrix::{Features, Target};
 use ermine_trees::learner::decision_tree::{FittedTree, Pruning};
+use std::sync::Arc;
 
 /// A ring with noise in its labels.
 fn noisy_ring(n: usize, seed: u64) -> Dataset {
@@ -56,6 +57,36 @@ fn pruning_uses_the_validation_set_that_is_given() {
     let numbers = train.clone().with_target(Target::Values { values: vec![1.0; 300], n_outputs: 1 }, Task::Regression);
     let learner = DecisionTree { pruning: Some(Pruning::ReducedError), ..Default::default() };
     assert!(fit(&learner, &numbers.unwrap(), &wrong).unwrap_err().to_string().contains("another target"));
+}
+
+#[test]
+fn the_leaves_of_id3_and_c45_are_those_that_predict() {
+    let names = ["low", "mid", "high"];
+    let number = |row: usize, factor: usize| ((row * factor) % 23) as f64;
+    let cell = |row: usize| (row % 9 != 4).then(|| names[row * 5 % 7 % 3]);
+    let columns = vec![
+        Column::numeric("x", (0..90).map(|row| number(row, 7)).collect::<Vec<f64>>()),
+        Column::nominal("c", &(0..90).map(cell).collect::<Vec<_>>()),
+    ];
+    let features = Features::new(Arc::new(Table::new(columns).unwrap()));
+    let codes = (0..90).map(|row| u32::from(number(row, 7) > 9.0) + u32::from(cell(row) == Some("mid"))).collect();
+    let labels = ["a", "b", "c"].map(String::from).into_iter().collect();
+    let data = Dataset::from_parts(features, Target::Classes { codes, labels }, Task::Classification).unwrap();
+    for model in [C45::default().fit(&data).unwrap(), Id3::default().fit(&data).unwrap()] {
+        let (leaves, n_trees) = model.leaves(data.features()).unwrap();
+        assert_eq!((leaves.len(), n_trees), (90, 1));
+        let predicted = model.predict_data(&data).unwrap();
+        let tree = model.fitted::<FittedTree>().unwrap().tree();
+        assert!(tree.n_leaves() > 2);
+        for row in 0..90 {
+            let leaf = leaves[row] as usize;
+            assert!(tree.children(leaf).is_empty(), "node {leaf} is no leaf");
+            // A row without its category is in several leaves of C4.5, and its prediction is their mean.
+            if cell(row).is_some() {
+                assert_eq!(tree.value(leaf), predicted.row(row), "row {row}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub mod least_squares;
 pub mod logistic;
 pub mod losses;
 pub mod perceptron;
+pub mod perceptron_stream;
 pub mod prepare;
 pub mod quantile;
 pub mod rank_svm;

@@ -14,7 +14,7 @@ use crate::optim::halfspace::{Separation, separate};
 use crate::optim::perceptron::{self, PerceptronOptions, UpdateRule};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, IncrementalLearner, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix, lanes};
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Fitted, Header, Proof, Status};
@@ -144,6 +144,10 @@ impl Learner for Perceptron {
         let fitted = Box::new(machine.with(self.fit_intercept, course(&learned)));
         Ok(Trained { fitted, certificate: self.certificate(&learned) })
     }
+
+    fn incremental(&self) -> Option<&dyn IncrementalLearner> {
+        Some(self)
+    }
 }
 
 /// Reads the fitted model of a perceptron, with or without a kernel.
@@ -174,7 +178,7 @@ impl Perceptron {
         scaled(x, prepared.weights(), standardize, intercept)
     }
 
-    fn options<'c>(&self, context: &Context<'c>) -> PerceptronOptions<'c> {
+    pub(super) fn options<'c>(&self, context: &Context<'c>) -> PerceptronOptions<'c> {
         PerceptronOptions {
             form: match self.form {
                 PerceptronForm::Online => UpdateRule::Online,

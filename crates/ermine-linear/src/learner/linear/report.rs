@@ -9,7 +9,7 @@ pub fn certificate(objective: impl Into<String>, outcomes: &[SolverOutcome]) -> 
     let bound: Option<f64> = outcomes.iter().map(|o| o.lower_bound).sum();
     let residual = outcomes.iter().map(|o| o.residual).fold(0.0, f64::max);
     let mut proofs = Vec::new();
-    proofs.extend(bound.filter(|b| b.is_finite()).map(Proof::LowerBound));
+    proofs.extend(bound.and_then(|bound| proven(value, bound)).map(Proof::LowerBound));
     if residual.is_finite() && (proofs.is_empty() || residual > 0.0) {
         proofs.push(Proof::Stationary(residual));
     }
@@ -23,6 +23,13 @@ pub fn certificate(objective: impl Into<String>, outcomes: &[SolverOutcome]) -> 
         proofs,
         notes: Vec::new(),
     }
+}
+
+/// A lower bound as a certificate may state it. By weak duality none is above the value: one that is above it by rounding is lowered to it, and one that is further above is no bound at all.
+pub fn proven(value: f64, bound: f64) -> Option<f64> {
+    const ROUNDING: f64 = 1e-9;
+    let stated = bound.min(value);
+    (stated.is_finite() && bound - stated <= ROUNDING * (1.0 + value.abs())).then_some(stated)
 }
 
 /// The end that a user should hear about.
@@ -65,6 +72,10 @@ mod tests {
         let certificate = certificate("risk", &both);
         assert_eq!((certificate.value, certificate.gap()), (Some(4.0), Some(1.5)));
         assert!(matches!(certificate.status, Status::Limit(why) if why.contains("7 iterations")));
+        // Rounding may put a bound above the value, but a certificate doesn't state it so; nor a bound that is none.
+        let above = |bound| super::certificate("risk", &[outcome(SolverStatus::Converged, Some(bound))]);
+        assert_eq!(above(2.0 + 1e-12).gap(), Some(0.0));
+        assert_eq!(above(2.1).proofs, vec![Proof::Stationary(0.1)]);
         let unknown = super::certificate("risk", &[outcome(SolverStatus::Converged, None)]);
         assert_eq!((unknown.status, unknown.proofs), (Status::Done, vec![Proof::Stationary(0.1)]));
     }

@@ -11,16 +11,16 @@ use super::gradient_descent::{DESCENT, Problems, margins, problems, zero_one};
 use super::losses::{LossName, PenaltyName, assess, with_loss};
 use super::prepare::{PreparedData, Scaling, scaled};
 use super::report;
-use super::sgd_model::SgdModel;
+use super::sgd_model::{SgdModel, SgdStream};
 use crate::optim::sgd::{self, RateSchedule, SgdState};
 use crate::penalty::Penalty;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, IncrementalLearner, Learner, LearnerInfo, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Loss;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
-use ermine_core::model::{Certificate, Proof, Status};
+use ermine_core::model::{Certificate, Model, Proof, Status};
 use ermine_core::parallel;
 use ermine_core::param::Range;
 use ermine_core::rng::{self, Purpose};
@@ -112,6 +112,16 @@ impl Learner for StochasticGradientDescent {
         let prepared = PreparedData::new(data, options, &self.class_weight)?;
         let (targets, used) = problems(data)?;
         self.learn(data, prepared, (targets, used), None, context)
+    }
+
+    fn incremental(&self) -> Option<&dyn IncrementalLearner> {
+        Some(self)
+    }
+}
+
+impl IncrementalLearner for StochasticGradientDescent {
+    fn fit_batch(&self, data: &Dataset, previous: Option<&Model>, context: &Context<'_>) -> Result<Model> {
+        SgdStream { params: self.clone(), from: previous }.fit(data, context)
     }
 }
 
@@ -296,7 +306,7 @@ impl StochasticGradientDescent {
         let bound: Option<f64> = parts.iter().map(|p| p.1).sum();
         let mut certificate =
             report::unproven(objective, value, None, "stochastic gradient descent comes with no guarantee");
-        if let Some(bound) = bound.filter(|b| b.is_finite()) {
+        if let Some(bound) = bound.and_then(|bound| report::proven(value, bound)) {
             certificate.proofs = vec![Proof::LowerBound(bound)];
         }
         certificate

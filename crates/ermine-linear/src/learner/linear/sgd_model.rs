@@ -119,7 +119,7 @@ impl SgdStream<'_> {
 }
 
 /// Only the rows of the last chunk are available, so the certificate is about them.
-fn of_last_batch(certificate: Certificate, n_rows: usize, before: Option<&Model>) -> Certificate {
+pub(super) fn of_last_batch(certificate: Certificate, n_rows: usize, before: Option<&Model>) -> Certificate {
     let n_before = before.map_or(0, |model| model.header().n_rows);
     let objective = format!("{}, over the {n_rows} rows of the last batch alone", certificate.objective);
     let mut notes = certificate.notes;
@@ -131,7 +131,7 @@ fn of_last_batch(certificate: Certificate, n_rows: usize, before: Option<&Model>
 }
 
 /// The data with features and classes as a schema knows them.
-fn aligned(data: &Dataset, schema: &Schema) -> Result<Dataset> {
+pub(super) fn aligned(data: &Dataset, schema: &Schema) -> Result<Dataset> {
     if data.task() != schema.task {
         return Err(Error::data(format!("the model is for {}, but the rows are for {}", schema.task, data.task())));
     }

@@ -2,7 +2,7 @@
 //!
 //! **Formula.** `f(x) = sum_i c_i k(x_i, x) + intercept` over the support vectors. For more than two classes there is such a function for each pair of classes, positive for the first of
 //! them; a support vector of class `a` counts in the `k - 1` pairs of its class, so that the counts are a table of `k - 1` rows: row `b - 1` for a pair with a later class `b`, row `b`
-//! for one with an earlier class. The class with most pairs won is predicted.
+//! for one with an earlier class. The class with most pairs won is predicted. For numbers there is a function, and a row of counts, for each target.
 
 use super::margin_side::MarginSide;
 use super::show;
@@ -35,7 +35,7 @@ pub struct SvmModel {
     pub support: Vec<u32>,
     /// How much each counts.
     pub coefficients: Matrix,
-    /// The intercept of each pair, or the only one.
+    /// The intercept of each pair, or of each target.
     pub intercepts: Vec<f64>,
     /// The classes that occurred; none for numbers.
     pub used: Vec<u32>,
@@ -86,8 +86,10 @@ impl SvmModel {
         let (support, used, n_support) =
             (sections.u32s("support")?, sections.u32s("used")?, sections.u32s("n_support")?);
         let (rows, counts) = (sections.f64s("rows")?, sections.f64s("coefficients")?);
-        let (lines, n) = (used.len().saturating_sub(1).max(1), support.len());
-        if counts.len() != lines * n {
+        // A line for each target, or for each other class.
+        let lines = if used.is_empty() { header.schema.n_outputs } else { used.len().saturating_sub(1).max(1) };
+        let n = support.len();
+        if lines.checked_mul(n) != Some(counts.len()) {
             return Err(Error::model_file("its support vectors don't fit their counts"));
         }
         let pairs = sections.f64s("scaling")?;
@@ -114,6 +116,8 @@ impl SvmModel {
     fn check(&self, schema: &Schema) -> Result<()> {
         let (p, n, k) = (self.map.n_columns(), self.support.len(), self.used.len());
         let width = if self.form.kernel.is_some() { p } else { 0 };
+        let n_targets = if k == 0 { schema.n_outputs } else { 1 };
+        let n_decisions = if k == 0 { n_targets } else { k * (k - 1) / 2 };
         let task = match schema.task {
             Task::Classification => k >= 2 && self.form.n_classes == schema.classes.len(),
             _ => k == 0 && self.form.n_classes == 0,
@@ -121,13 +125,14 @@ impl SvmModel {
         let numbers = [&self.rows, self.coefficients.data(), &self.intercepts];
         let fits = task
             && self.rows.len() == n * width
-            && self.intercepts.len() == (k * k.saturating_sub(1) / 2).max(1)
+            && self.intercepts.len() == n_decisions
             && self.n_support.len() == k.max(1)
             && self.n_support.iter().map(|&c| c as usize).sum::<usize>() == n
             && self.support.iter().all(|&i| (i as usize) < if width > 0 { self.form.n_train } else { p })
             && self.used.iter().all(|&c| (c as usize) < self.form.n_classes)
             && (self.scaling.is_empty() || self.scaling.len() == p)
-            && (self.training.slacks.is_empty() || self.training.slacks.len() == self.form.n_train)
+            && (self.training.slacks.is_empty()
+                || Some(self.training.slacks.len()) == self.form.n_train.checked_mul(n_targets))
             && numbers.iter().all(|v| v.iter().all(|x| x.is_finite()));
         if fits { Ok(()) } else { Err(Error::model_file("its support vectors don't fit the target")) }
     }
@@ -203,7 +208,9 @@ impl SvmModel {
     /// Decision values from the kernel values with all support vectors.
     pub(super) fn combine<E: KernelElement>(&self, values: &[E], out: &mut [f64]) {
         if self.used.len() < 2 {
-            out[0] = lanes::dot(values, self.coefficients.row(0)) + self.intercepts[0];
+            for (target, out) in out.iter_mut().enumerate() {
+                *out = lanes::dot(values, self.coefficients.row(target)) + self.intercepts[target];
+            }
             return;
         }
         let mut begins = vec![0];
@@ -293,7 +300,7 @@ impl SvmModel {
             all.push(w);
         };
         if k < 2 {
-            add(&[(0, 0)]);
+            (0..self.coefficients.n_rows()).for_each(|target| add(&[(0, target)]));
         } else {
             (0..k).for_each(|a| (a + 1..k).for_each(|b| add(&[(a, b - 1), (b, a)])));
         }
@@ -420,7 +427,11 @@ impl Fitted for SvmModel {
         }
         if !self.training.slacks.is_empty() {
             let doc = "Slack of each training row: how far it lies inside the margin or beyond; for two classes, or for regression.";
-            all.push(Attribute::vector("slack", self.training.slacks.clone(), "(n_samples,)", doc));
+            let slacks = self.training.slacks.clone();
+            all.push(match slacks.len() / self.form.n_train.max(1) {
+                0 | 1 => Attribute::vector("slack", slacks, "(n_samples,)", doc),
+                k => Attribute::matrix("slack", [self.form.n_train, k], slacks, "(n_samples, n_targets)", doc),
+            });
         }
         if self.cases().is_some() {
             let code = |&s: &f64| MarginSide::of(s, self.form.tolerance) as usize as f64;

@@ -71,12 +71,13 @@ impl Learner for OneClassSvm {
             observer: context.observer,
         };
         let objective = "|w|^2 / 2 - nu n rho + sum of distances below rho".to_string();
-        let mut trained = svr::single(data, choice, self.standardize, &dual, &options, objective)?;
+        let mut trained =
+            svr::train_values(data, choice, self.standardize, std::slice::from_ref(&dual), &options, objective)?;
         let settled = trained.certificate.status == Status::Done;
         if settled {
             move_boundary(&mut trained, &dual);
         }
-        let (sums, b) = (&trained.solution.sums, trained.solution.intercept);
+        let (sums, b) = (&trained.solutions[0].sums, trained.solutions[0].intercept);
         let slacks: Vec<f64> = sums.iter().map(|s| (-s - b).max(0.0)).collect();
         if settled {
             let outside: f64 = slacks.iter().zip(&dual.high).filter(|(s, _)| **s > 0.0).map(|(_, w)| w).sum();
@@ -91,10 +92,10 @@ impl Learner for OneClassSvm {
 
 /// Moves the boundary, by what the solver left open, to where every row that doesn't count in full is inside. Rows that count in full make up at most a share `nu`, so that this is what is
 /// outside at most.
-fn move_boundary(trained: &mut svr::SingleMachine, dual: &DualProblem) {
+fn move_boundary(trained: &mut svr::TrainedMachine, dual: &DualProblem) {
     /// What sums in another order may differ by, as a share of the largest.
     const ROUNDING: [f64; 2] = [1e-12, 1e-5];
-    let solution = &mut trained.solution;
+    let solution = &mut trained.solutions[0];
     let free = |i: &usize| solution.variables[*i] < dual.high[*i];
     let least = (0..dual.high.len()).filter(free).map(|i| solution.sums[i]).fold(f64::INFINITY, f64::min);
     let largest = solution.sums.iter().fold(0.0f64, |most, s| most.max(s.abs()));

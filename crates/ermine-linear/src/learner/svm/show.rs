@@ -25,7 +25,7 @@ pub fn text(machine: &SvmModel, schema: &Schema) -> String {
                 number(*margin)
             ));
         }
-        ([], _) => text.push_str(&format!("intercept {}\n", number(machine.intercepts[0]))),
+        ([], _) => machine.intercepts.iter().for_each(|b| text.push_str(&format!("intercept {}\n", number(*b)))),
         (used, _) => text.push_str(&format!(
             "{} pairs of {} classes; the class with most pairs won is predicted\n",
             machine.intercepts.len(),

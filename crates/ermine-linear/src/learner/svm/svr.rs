@@ -1,7 +1,7 @@
 //! Support vector regression: a tube around the target, and rows outside it pull.
 //!
 //! **Formula.** `min |w|^2 / 2 + C sum_i c_i max(0, |y_i - f(x_i)| - epsilon)` with `f(x) = w'phi(x) + b`; the dual is solved ([`optim::smo`](crate::optim::smo)). Only rows on or outside the
-//! tube support the function.
+//! tube support the function. Several targets are a problem each, over the same kernel values.
 //!
 //! **Reference.** Smola and Schoelkopf, "A tutorial on support vector regression" (2004).
 
@@ -10,7 +10,7 @@ use super::parameters::{KernelChoice, KernelGamma, KernelName};
 use super::source::{KernelSource, center_of, own_columns, rows_of};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, certificate};
-use crate::learner::linear::prepare::{PreparedData, scaled};
+use crate::learner::linear::prepare::{PreparedData, outputs, scaled};
 use crate::optim::smo::{DualProblem, SmoOptions, SmoSolution, WORKING_SET};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
@@ -20,6 +20,7 @@ use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::Proof;
 use ermine_core::param::Range;
 use ermine_core::params;
+use std::borrow::Cow;
 
 params! {
     /// Support vector regression.
@@ -51,7 +52,7 @@ params! {
 static INFO: LearnerInfo = LearnerInfo {
     name: "svr",
     summary: "support vector regression: a tube around the target, with kernels",
-    capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
+    capabilities: Capabilities { tasks: &[Task::Regression], multi_output: true, ..MACHINE },
     family: Family::SupportVector,
 };
 
@@ -62,15 +63,16 @@ impl Learner for Svr {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let choice = KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 };
-        let (y, weights) = (data.values()?.0, data.weight());
+        let (targets, weights) = (outputs(data)?, data.weight());
         let c = |i: usize| self.C * weights.map_or(1.0, |w| w[i]);
-        let n = y.len();
-        let dual = DualProblem {
+        let n = data.n_rows();
+        let dual = |y: &[f64]| DualProblem {
             pull: y.iter().map(|y| y - self.epsilon).chain(y.iter().map(|y| y + self.epsilon)).collect(),
             low: (0..2 * n).map(|v| if v < n { 0.0 } else { -c(v - n) }).collect(),
             high: (0..2 * n).map(|v| if v < n { c(v) } else { 0.0 }).collect(),
             total: 0.0,
         };
+        let duals: Vec<DualProblem> = targets.iter().map(|y| dual(y)).collect();
         let options = SmoOptions {
             tolerance: self.tol,
             max_steps: self.max_iter.unwrap_or(MOST_STEPS),
@@ -78,51 +80,62 @@ impl Learner for Svr {
             working_set: WORKING_SET,
             observer: context.observer,
         };
-        let objective = format!("|w|^2 / 2 + {} * sum of distances beyond {}", self.C, self.epsilon);
-        let mut trained = single(data, choice, self.standardize, &dual, &options, objective)?;
-        let slack = |i: usize, f: f64| ((y[i] - f).abs() - self.epsilon).max(0.0);
-        trained.machine.training.slacks =
-            trained.solution.sums.iter().enumerate().map(|(i, s)| slack(i, s + trained.solution.intercept)).collect();
+        let mut objective = format!("|w|^2 / 2 + {} * sum of distances beyond {}", self.C, self.epsilon);
+        if targets.len() > 1 {
+            objective.push_str(", added up over the targets");
+        }
+        let mut trained = train_values(data, choice, self.standardize, &duals, &options, objective)?;
+        let slack = |y: f64, f: f64| ((y - f).abs() - self.epsilon).max(0.0);
+        let slack_of = |i: usize, (y, solution): (&Cow<'_, [f64]>, &SmoSolution)| {
+            slack(y[i], solution.sums[i] + solution.intercept)
+        };
+        let pairs = || targets.iter().zip(&trained.solutions);
+        trained.machine.training.slacks = (0..n).flat_map(|i| pairs().map(move |pair| slack_of(i, pair))).collect();
         Ok(Trained { fitted: Box::new(trained.machine), certificate: trained.certificate })
     }
 }
 
-/// A machine with one function, and how it came about.
-pub struct SingleMachine {
+/// A machine that predicts numbers, and how it came about.
+pub struct TrainedMachine {
     /// The machine.
     pub machine: SvmModel,
-    /// The solution of its problem.
-    pub solution: SmoSolution,
+    /// The solution for each target.
+    pub solutions: Vec<SmoSolution>,
     /// What is proven about it.
     pub certificate: ermine_core::model::Certificate,
 }
 
-/// Trains a machine with one function: numbers, or one class.
-pub fn single(
+/// Trains a machine that predicts numbers, or a score of one class: a function for each dual problem, over the same kernel values.
+pub fn train_values(
     data: &Dataset,
     choice: KernelChoice,
     standardize: bool,
-    dual: &DualProblem,
+    duals: &[DualProblem],
     options: &SmoOptions,
     objective: String,
-) -> Result<SingleMachine> {
+) -> Result<TrainedMachine> {
     let design = DesignOptions { degree: 1, interaction_only: false, references: false };
     let prepared = PreparedData::new(data, design, &ClassWeight::Equal)?;
     let (x, scaling) = scaled(prepared.design()?, data.weight(), standardize, true)?;
     let kernel = choice.kernel(&x, data.weight())?;
-    let center = center_of(kernel.as_ref(), &x, dual.total == 0.0);
+    let center = center_of(kernel.as_ref(), &x, duals.iter().all(|dual| dual.total == 0.0));
     let columns = own_columns(data.features());
     let source = KernelSource::new(kernel, &x, &center, columns)?;
-    let solution = source.solve(None, dual, options, None)?;
-    let mut certificate = certificate(objective, std::slice::from_ref(&solution));
+    let solve = |dual: &DualProblem| source.solve(None, dual, options, None);
+    let solutions: Vec<SmoSolution> = duals.iter().map(solve).collect::<Result<_>>()?;
+    let mut certificate = certificate(objective, &solutions);
     if let Some(warning) = source.warning(kernel.as_ref())? {
         certificate.proofs.retain(|p| !matches!(p, Proof::LowerBound(_)));
         certificate.notes.push(warning);
     }
     let n = data.n_rows();
-    let count = |i: usize| solution.variables[i] + solution.variables.get(n + i).copied().unwrap_or(0.0);
-    let support: Vec<u32> = (0..n as u32).filter(|&i| count(i as usize) != 0.0).collect();
-    let square: f64 = (0..n).map(|i| count(i) * solution.sums[i]).sum();
+    // A row's two variables, where it has two, count together.
+    let count = |s: &SmoSolution, i: usize| s.variables[i] + s.variables.get(n + i).copied().unwrap_or(0.0);
+    let supports = |i: &u32| solutions.iter().any(|s| count(s, *i as usize) != 0.0);
+    let support: Vec<u32> = (0..n as u32).filter(supports).collect();
+    let square = |s: &SmoSolution| (0..n).map(|i| count(s, i) * s.sums[i]).sum::<f64>();
+    let squares: Vec<f64> = solutions.iter().map(square).collect();
+    let has_margins = squares.iter().all(|&square| square > 0.0);
     let mut machine = SvmModel {
         form: SvmSettings {
             kernel,
@@ -132,16 +145,16 @@ pub fn single(
             break_ties: false,
             pairs: false,
             tolerance: options.tolerance,
-            n_iter: solution.outcome.n_iterations,
+            n_iter: solutions.iter().map(|s| s.outcome.n_iterations).sum(),
         },
         scaling: scaling.map(|s| s.pairs().to_vec()).unwrap_or_default(),
         rows: if kernel.is_some() { rows_of(&x, &support) } else { Vec::new() },
-        coefficients: Matrix::from_fn(1, support.len(), |_, k| count(support[k] as usize)),
-        intercepts: vec![solution.intercept],
+        coefficients: Matrix::from_fn(solutions.len(), support.len(), |t, k| count(&solutions[t], support[k] as usize)),
+        intercepts: solutions.iter().map(|s| s.intercept).collect(),
         used: Vec::new(),
         n_support: vec![support.len() as u32],
         training: SvmTrainingFacts {
-            margins: if square > 0.0 { vec![1.0 / square.sqrt()] } else { Vec::new() },
+            margins: if has_margins { squares.iter().map(|s| 1.0 / s.sqrt()).collect() } else { Vec::new() },
             ..SvmTrainingFacts::default()
         },
         support,
@@ -151,5 +164,5 @@ pub fn single(
     if let (None, Some(columns)) = (kernel, columns) {
         machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
     }
-    Ok(SingleMachine { machine, solution, certificate })
+    Ok(TrainedMachine { machine, solutions, certificate })
 }

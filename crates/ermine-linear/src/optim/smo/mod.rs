@@ -139,16 +139,50 @@ impl SmoState<'_> {
         }
     }
 
-    /// The primal value with this intercept, and the dual.
+    /// The primal value with this intercept, and a lower bound of it: the dual.
+    ///
+    /// The gap between them is a sum of `max(low r, high r) - b r`, none of which is negative, and of what the sum of the variables has left over. Summing these keeps the digits of a small gap,
+    /// which the difference of two large values doesn't have.
     fn values(&self, intercept: f64) -> (f64, f64) {
-        let (mut square, mut linear, mut losses) = (0.0, 0.0, 0.0);
+        let (mut square, mut losses, mut gap) = (0.0, 0.0, 0.0);
         for (v, b) in self.variables.iter().enumerate() {
             let r = self.pull(v) - intercept;
+            let loss = (self.dual.low[v] * r).max(self.dual.high[v] * r);
             square += b * self.sums[self.row(v)];
-            linear += b * self.dual.pull[v];
-            losses += (self.dual.low[v] * r).max(self.dual.high[v] * r);
+            losses += loss;
+            gap += loss - b * r;
         }
-        (square / 2.0 + losses + intercept * self.dual.total, linear - square / 2.0)
+        let value = square / 2.0 + losses + intercept * self.dual.total;
+        (value, value - gap - (intercept * self.imbalance()).abs())
+    }
+
+    /// What the variables lack of the sum that they must have. Each step loses a rounding error of the size of the bounds.
+    fn imbalance(&self) -> f64 {
+        // Compensated: the sum itself must not add what is looked for.
+        let (mut sum, mut lost) = (self.dual.total, 0.0);
+        for b in &self.variables {
+            let next = sum - b;
+            lost += if sum.abs() >= b.abs() { (sum - next) - b } else { -(b + next) + sum };
+            sum = next;
+        }
+        sum + lost
+    }
+
+    /// Gives what the sum of the variables lacks to the variable with the most room for it, and returns its row and change.
+    fn balance(&mut self) -> Option<(u32, f64)> {
+        let lacking = self.imbalance();
+        let room = |v: usize| {
+            if lacking > 0.0 { self.dual.high[v] - self.variables[v] } else { self.variables[v] - self.dual.low[v] }
+        };
+        let free = (0..self.variables.len()).filter(|&v| self.can_rise(v) && self.can_fall(v));
+        let v = free.max_by(|&a, &b| room(a).total_cmp(&room(b)).then(b.cmp(&a)))?;
+        let moved = self.variables[v] + lacking;
+        if lacking == 0.0 || !(self.dual.low[v] < moved && moved < self.dual.high[v]) {
+            return None;
+        }
+        let change = moved - self.variables[v];
+        self.variables[v] = moved;
+        Some((self.row(v) as u32, change))
     }
 }
 
@@ -191,6 +225,9 @@ pub fn solve_from<E: KernelElement>(
             }
             (status, steps) = descend(gram, &mut state, &mut rows, options, steps)?;
         }
+    }
+    if let Some(change) = state.balance() {
+        rows.add(gram, &[change], &mut state.sums);
     }
     let intercept = state.intercept();
     let (value, bound) = state.values(intercept);

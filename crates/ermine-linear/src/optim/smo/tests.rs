@@ -112,6 +112,39 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn the_gap_is_never_negative(
+        n in 3usize..120, seed in 0u64..10_000, kind in 0usize..3, which in 0usize..3, power in -2i32..7, tolerance in 1e-6f64..1e-2,
+    ) {
+        let mut rng = ermine_core::rng::stream(seed, &[]);
+        let mut draw = || ermine_core::rng::uniform(&mut rng);
+        // Far from the origin the intercept is large.
+        let x: Vec<f64> = (0..n * 2).map(|_| 2.0 * draw() + 3.0).collect();
+        let kernel = [Kernel::Linear, Kernel::Gaussian { gamma: 0.8 }, Kernel::Polynomial { degree: 3, gamma: 1.0, coef0: 0.5 }][which];
+        let dual = dual(kind, n, 10f64.powi(power), &mut draw);
+        let design: Design = Dense::rows_f64(&x, n, 2, 2).unwrap().into();
+        let points = KernelPoints::<f64>::new(kernel, &design, &[0.0; 2]);
+        let few = SmoOptions { max_steps: 20_000, ..options(tolerance, 64) };
+        let solution = solve(&points, &dual, &few).unwrap();
+        let (value, bound) = (solution.outcome.value, solution.outcome.lower_bound.unwrap());
+        prop_assert!(bound <= value, "gap {}", value - bound);
+        // The bound is that of the dual, from the variables alone.
+        let b = &solution.variables;
+        let at = |v: usize| &x[v % n * 2..][..2];
+        let square: f64 = (0..b.len()).map(|v| b[v] * (0..b.len()).map(|w| b[w] * kernel.value(at(v), at(w))).sum::<f64>()).sum();
+        let truth = b.iter().zip(&dual.pull).map(|(b, p)| b * p).sum::<f64>() - square / 2.0;
+        let size = b.iter().map(|b| b.abs()).sum::<f64>();
+        prop_assert!((truth - bound).abs() <= 1e-9 * (1.0 + truth.abs() + square + value.abs() + size), "{truth} {bound}");
+        // The variables add up but for the last digit of the largest.
+        let most = b.iter().fold(dual.total.abs(), |most, b| most.max(b.abs()));
+        let left = SmoState { dual: &dual, n, variables: b.clone(), sums: Vec::new() }.imbalance();
+        let free = (0..b.len()).any(|v| dual.low[v] < b[v] && b[v] < dual.high[v]);
+        prop_assert!(left.abs() <= if free { 1e-15 } else { 1e-12 } * most, "{left} of {most}");
+    }
+}
+
+proptest! {
     // The oracle takes its time at this size.
     #![proptest_config(ProptestConfig::with_cases(6))]
     #[test]

@@ -1,5 +1,6 @@
 //! The fitted nearest-neighbors model: the index, the targets of its rows, and the voting rules.
 
+use super::map;
 use super::space::{EncodedRows, NeighborIndex, RowEncoder};
 use crate::search::nearest::Neighbors;
 use crate::search::vote::{MoreNeighbors, TieRule, Vote, mean};
@@ -477,6 +478,10 @@ impl Fitted for NeighborModel {
             rules.weights,
             rules.tie.words()
         )
+    }
+
+    fn svg(&self, schema: &Schema) -> Option<String> {
+        map::svg(self, schema)
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {

@@ -19,6 +19,7 @@
 //! | `fitted` | the model: neighbors, predictions, adding rows, files |
 
 mod fitted;
+mod map;
 pub mod parameters;
 mod space;
 

@@ -107,9 +107,10 @@ impl Claim<'_> {
                 return Ok(Recomputed::NotStated);
             }
             _ if words.contains("loss of each round's learner") => return Ok(Recomputed::NotStated),
-            _ if self.attribute("support").is_some() || words.contains("pairs") => return Ok(Recomputed::Hidden),
             // How categories and missing values become columns is not for the auditor to know.
             _ if !self.numeric => return Ok(Recomputed::Hidden),
+            _ if self.attribute("support").is_some() => return self.machine(&said),
+            _ if words.contains("pairs") => self.ordered_pairs().ok_or("the pairs can't be recomputed")?,
             _ => {
                 let linear = self.linear().ok_or_else(|| format!("nobody knows how to recompute '{words}'"))?;
                 self.linear_value(&linear).ok_or_else(|| format!("nobody knows how to recompute '{words}'"))?
@@ -128,6 +129,74 @@ impl Claim<'_> {
             against.iter_mut().enumerate().for_each(|(row, m)| *m += sign(row) * round.alpha);
         }
         Ok(self.mean(|row| against[row].exp()))
+    }
+
+    /// The objective of a machine with the Gaussian kernel, from its support vectors and decision values.
+    fn machine(&self, said: &Prediction) -> Result<Recomputed, String> {
+        let of = |name: &str| self.attribute(name).ok_or_else(|| format!("there is no {name}"));
+        let (count, rows, intercept) = (of("dual_coef")?, of("support_vectors")?, of("intercept")?);
+        if intercept.len() > 1 {
+            // Pairs of classes are machines of two classes, which are audited.
+            return Ok(Recomputed::Hidden);
+        }
+        let d = self.data.features().n_columns();
+        let x: Vec<Vec<f64>> = (0..d).map(|f| self.data.features().numbers(f)).collect();
+        // gamma = "scale": one over the number of columns times the variance of all numbers.
+        let mean = self.mean(|row| x.iter().map(|x| x[row]).sum::<f64>()) / d as f64;
+        let variance = self.mean(|row| x.iter().map(|x| (x[row] - mean).powi(2)).sum::<f64>()) / d as f64;
+        let gamma = 1.0 / (d as f64 * variance);
+        let kernel = |a: &[f64], b: &[f64]| (-gamma * a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp();
+        let at = |i: usize| &rows[i * d..(i + 1) * d];
+        let sum = |i: usize| (0..count.len()).map(|j| count[j] * kernel(at(i), at(j))).sum::<f64>();
+        let square: f64 = (0..count.len()).map(|i| count[i] * sum(i)).sum();
+        let parameter = |name: &str| self.model.header().params.get(name).and_then(|v| v.number()).unwrap_or(f64::NAN);
+        let score = |row: usize| said.row(row)[0];
+        let losses = match self.model.header().learner.as_str() {
+            "svc" => {
+                let sign = |row: usize| if self.code(row) == 1 { 1.0 } else { -1.0 };
+                parameter("C") * self.sum(|row| (1.0 - sign(row) * score(row)).max(0.0))
+            }
+            "svr" => {
+                let outside = |row: usize| ((score(row) - self.number(row)).abs() - parameter("epsilon")).max(0.0);
+                parameter("C") * self.sum(outside)
+            }
+            "one-class-svm" => {
+                let offset = -parameter("nu") * self.total() * -intercept[0];
+                offset + self.sum(|row| (-score(row)).max(0.0))
+            }
+            other => return Err(format!("nobody knows the losses of {other}")),
+        };
+        Ok(Recomputed::Value(square / 2.0 + losses))
+    }
+
+    /// The objective of a linear score over all pairs of a query in which one row is better.
+    fn ordered_pairs(&self) -> Option<f64> {
+        let linear = self.linear()?;
+        let words = self.model.certificate().objective.strip_prefix("|w|^2 / 2 + ")?;
+        let (c, rest) = words.split_once(" sum of ")?;
+        let by_grade = match rest.split_whitespace().next()? {
+            "equal" => false,
+            "grade" => true,
+            _ => return None,
+        };
+        let x: Vec<Vec<f64>> = (0..linear.unit.len()).map(|f| self.data.features().numbers(f)).collect();
+        let score = |row: usize| linear.coef[0].iter().zip(&x).map(|(w, x)| w * x[row]).sum::<f64>();
+        let grade = |row: usize| match self.data.task() {
+            Task::Classification => self.code(row) as f64,
+            _ => self.number(row),
+        };
+        let mut sum = 0.0;
+        for rows in self.data.queries() {
+            for (i, j) in rows.iter().flat_map(|&i| rows.iter().map(move |&j| (i as usize, j as usize))) {
+                if grade(i) > grade(j) {
+                    let weight = if by_grade { grade(i) - grade(j) } else { 1.0 };
+                    let slack = (1.0 - score(i) + score(j)).max(0.0);
+                    sum += self.weight(i) * self.weight(j) * weight * slack * slack;
+                }
+            }
+        }
+        let squares: f64 = linear.coef[0].iter().zip(&linear.unit).map(|(w, u)| (w * u).powi(2)).sum();
+        Some(squares / 2.0 + c.parse::<f64>().ok()? * sum)
     }
 
     /// The loss of Platt's sigmoids on what models of the other folds predict; an error where a sigmoid nearby is better.
