@@ -88,6 +88,9 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
+        if walks_sparse(features) {
+            return self.each_sparse_walk(features, first, n, trees, each);
+        }
         let engine = if PredictionEngine::pays(n, trees.len()) {
             self.engine(features.n_columns())
         } else {
@@ -122,6 +125,9 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
+        if walks_sparse(features) {
+            return self.each_sparse_walk(features, first, n, trees, each);
+        }
         let (width, block) = rows_of(features, first, n);
         let row = |row: usize| &block[row * width..(row + 1) * width];
         if n == 1 {
@@ -140,6 +146,36 @@ impl Forest {
                 let mut at = [self.roots[tree]; LANES];
                 self.walk(&mut at, std::array::from_fn(|lane| row(start + lane.min(lanes - 1))));
                 (0..lanes).for_each(|lane| each(start + lane, tree, at[lane]));
+            }
+        }
+    }
+
+    /// The same for rows of mostly zeros: a few rows at a time are written out, walked and cleared again.
+    fn each_sparse_walk(
+        &self,
+        features: &Features,
+        first: usize,
+        n: usize,
+        trees: Range<usize>,
+        mut each: impl FnMut(usize, usize, u32),
+    ) {
+        let (width, stored) = (features.n_columns(), features.sparse_rows());
+        let mut block = vec![0.0; LANES.min(n) * width];
+        for start in (0..n).step_by(LANES) {
+            let lanes = LANES.min(n - start);
+            let entries = |lane: usize| stored.row(first + start + lane);
+            for lane in 0..lanes {
+                let (columns, values) = entries(lane);
+                columns.iter().zip(values).for_each(|(&c, &x)| block[lane * width + c as usize] = x);
+            }
+            let row = |lane: usize| &block[lane * width..(lane + 1) * width];
+            for tree in trees.clone() {
+                let mut at = [self.roots[tree]; LANES];
+                self.walk(&mut at, std::array::from_fn(|lane| row(lane.min(lanes - 1))));
+                (0..lanes).for_each(|lane| each(start + lane, tree, at[lane]));
+            }
+            for lane in 0..lanes {
+                entries(lane).0.iter().for_each(|&c| block[lane * width + c as usize] = 0.0);
             }
         }
     }
@@ -197,6 +233,12 @@ impl Forest {
             }
         }
     }
+}
+
+/// Whether rows are walked by their values other than zero: the engines code every value of every column.
+pub(super) fn walks_sparse(features: &Features) -> bool {
+    const WIDE: usize = 128;
+    features.n_columns() >= WIDE && features.is_sparse()
 }
 
 #[inline(always)]
