@@ -135,15 +135,11 @@ class SklearnFallback:
 class SklearnOptions(SklearnFallback, Estimator):
     """An estimator with options that only scikit-learn's class of the same name has."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        if not self._needs_sklearn() and not self._only_sklearn_learns(X, y):
-            self.__dict__.pop("_delegate", None)
-            return super().fit(X, y, sample_weight, **fit_params)  # type: ignore[misc]
-        return self._fit_delegate(X, y, sample_weight, **fit_params)
-
-    def _only_sklearn_learns(self, X: Any, y: Any) -> bool:
-        """Whether only scikit-learn's class learns from such data."""
-        return False
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        if self._needs_sklearn():
+            return self._fit_delegate(X, y, sample_weight)
+        self.__dict__.pop("_delegate", None)
+        return super().fit(X, y, sample_weight)  # type: ignore[misc]
 
     def _fit_delegate(self, X: Any, y: Any, sample_weight: Any, **fit_params: Any) -> Self:
         if sample_weight is not None:
