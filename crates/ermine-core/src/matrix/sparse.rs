@@ -67,7 +67,7 @@ pub struct SparseColumns {
 impl SparseColumns {
     /// Collects the values of all columns other than zero.
     pub fn new(features: &Features) -> SparseColumns {
-        let places = Places::of_rows(features);
+        let places = RowPositions::of_rows(features);
         let column = |j: usize| {
             let column = &features.columns()[j];
             let mut entries: Vec<(u32, f64)> = match (&column.values, features.rows()) {

@@ -150,7 +150,7 @@ impl Forest {
         }
     }
 
-    /// The same for rows of mostly zeros: a few rows at a time are written out, walked and cleared again.
+    /// The same for rows of mostly zeros, by their stored values.
     fn each_sparse_walk(
         &self,
         features: &Features,
@@ -159,23 +159,29 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
-        let (width, stored) = (features.n_columns(), features.sparse_rows());
-        let mut block = vec![0.0; LANES.min(n) * width];
+        let (n_words, stored) = (features.n_columns().div_ceil(64), features.sparse_rows());
+        // Which columns of each lane are not zero: few bits, which stay in the cache, answer most questions.
+        let mut is_stored = vec![0u64; LANES * n_words];
         for start in (0..n).step_by(LANES) {
             let lanes = LANES.min(n - start);
-            let entries = |lane: usize| stored.row(first + start + lane);
-            for lane in 0..lanes {
-                let (columns, values) = entries(lane);
-                columns.iter().zip(values).for_each(|(&c, &x)| block[lane * width + c as usize] = x);
+            let rows: [_; LANES] = std::array::from_fn(|lane| stored.row(first + start + lane.min(lanes - 1)));
+            for (words, (columns, _)) in is_stored.chunks_exact_mut(n_words).zip(rows) {
+                columns.iter().for_each(|&c| words[c as usize / 64] |= 1 << (c % 64));
             }
-            let row = |lane: usize| &block[lane * width..(lane + 1) * width];
+            let value = |lane: usize, feature: usize| {
+                if is_stored[lane * n_words + feature / 64] >> (feature % 64) & 1 == 0 {
+                    return 0.0;
+                }
+                let (columns, values) = rows[lane];
+                columns.binary_search(&(feature as u32)).map_or(0.0, |at| values[at])
+            };
             for tree in trees.clone() {
                 let mut at = [self.roots[tree]; LANES];
-                self.walk(&mut at, std::array::from_fn(|lane| row(lane.min(lanes - 1))));
+                self.walk_by(&mut at, value);
                 (0..lanes).for_each(|lane| each(start + lane, tree, at[lane]));
             }
-            for lane in 0..lanes {
-                entries(lane).0.iter().for_each(|&c| block[lane * width + c as usize] = 0.0);
+            for (words, (columns, _)) in is_stored.chunks_exact_mut(n_words).zip(rows) {
+                columns.iter().for_each(|&c| words[c as usize / 64] = 0);
             }
         }
     }
@@ -192,16 +198,22 @@ impl Forest {
     /// Walks from `at` to the leaves. A row that matches no branch stops at the node.
     #[inline(always)]
     fn walk(&self, at: &mut [u32; LANES], rows: [&[f64]; LANES]) {
+        self.walk_by(at, |lane, feature| rows[lane][feature]);
+    }
+
+    /// The same with the values of each lane given by a function.
+    #[inline(always)]
+    fn walk_by(&self, at: &mut [u32; LANES], value: impl Fn(usize, usize) -> f64) {
         loop {
             let mut moved = false;
-            for (at, row) in at.iter_mut().zip(rows) {
+            for (lane, at) in at.iter_mut().enumerate() {
                 let node = &self.nodes[*at as usize];
                 let next = if self.only_thresholds {
                     // Without a branch: a leaf evaluates some column too, and stays.
-                    let next = threshold_step(node, row[node.feature()]);
+                    let next = threshold_step(node, value(lane, node.feature()));
                     if node.kind() == kind::LEAF { *at } else { next }
                 } else {
-                    self.step(node, row[node.feature()]).unwrap_or(*at)
+                    self.step(node, value(lane, node.feature())).unwrap_or(*at)
                 };
                 moved |= next != *at;
                 *at = next;
