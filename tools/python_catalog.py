@@ -71,7 +71,9 @@ VOTES = ("tie", "tie_metric", "keep")
 #: Parameters of boosting that belong to regression losses.
 REGRESSION_LOSSES = ("quantile_alpha", "huber_slope", "tweedie_variance_power")
 #: Parameters of scikit-learn's gradient boosting.
-SKLEARN_BOOSTING = ("max_features", "n_iter_no_change", "warm_start")
+SKLEARN_BOOSTING = (
+    "max_features", "n_iter_no_change", "warm_start", "init", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "tol",
+)
 #: Parameters of scikit-learn's coordinate descent.
 SKLEARN_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "selection")
 
@@ -93,7 +95,7 @@ CLASSES = (
     Class("decision-stump", "classification", poor_score=True, mixins=EXPLAINED),
     Class("decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True, mixins=EXPLAINED),
     Class("decision-tree", "classification", defaults=(("criterion", "gini"), ("monotonic_cst", None),), seeded=True, mixins=(*EXPLAINED, *SEVERAL_TARGETS)),
-    Class("decision-tree", "regression", defaults=(("criterion", "squared_error"), ("monotonic_cst", None),), hidden=("class_weight", "confidence_factor"), seeded=True, mixins=EXPLAINED),
+    Class("decision-tree", "regression", defaults=(("criterion", "squared_error"), ("monotonic_cst", None),), hidden=("class_weight", "confidence_factor"), seeded=True, mixins=("_ensemble.RegressionTreeOptions", *EXPLAINED)),
     Class("id3", "classification", mixins=EXPLAINED),
     Class("optimal-tree", "classification", mixins=EXPLAINED),
     Class("density-tree", "classification", poor_score=True, mixins=("_density.DensityMethods",)),
@@ -132,19 +134,19 @@ CLASSES = (
         defaults=(("estimator", None),),
         mixins=("_ensemble.AdaBoostRegressorMethods",),
     ),
-    Class("linear-regression", "regression", "LinearRegression", without_effect=("copy_X", "tol")),
+    Class("linear-regression", "regression", "LinearRegression", without_effect=("copy_X", "tol"), translated=("positive",), mixins=("_linear.PositiveCoefficients",)),
     Class(
         "ridge", "regression", "Ridge", positional=("alpha",), without_effect=("copy_X", "max_iter", "tol", "solver", "random_state"),
-        mixins=("_linear.ClosedFormMethods",),
+        translated=("positive",), mixins=("_linear.ClosedFormMethods",),
     ),
     Class(
         "ridge-cv", "regression", "RidgeCV", positional=("alphas",), without_effect=("gcv_mode",),
         translated=("cv", "scoring", "store_cv_results", "alpha_per_target"), mixins=("_cross_validated.RidgeCVMethods",),
     ),
-    Class("lasso", "regression", "Lasso", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.CoordinateDescentMethods",)),
-    Class("lasso-cv", "regression", "LassoCV", defaults=(("alphas", 100), ("cv", None),), without_effect=("precompute", "copy_X", "selection"), mixins=("_cross_validated.CoordinateDescentCVMethods",)),
-    Class("elastic-net", "regression", "ElasticNet", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.CoordinateDescentMethods",)),
-    Class("elastic-net-cv", "regression", "ElasticNetCV", defaults=(("alphas", 100), ("cv", None), ("l1_ratio", 0.5),), without_effect=("precompute", "copy_X", "selection"), mixins=("_cross_validated.CoordinateDescentCVMethods",)),
+    Class("lasso", "regression", "Lasso", positional=("alpha",), without_effect=SKLEARN_DESCENT, translated=("positive",), mixins=("_linear.CoordinateDescentMethods",)),
+    Class("lasso-cv", "regression", "LassoCV", defaults=(("alphas", 100), ("cv", None),), without_effect=("precompute", "copy_X", "selection"), translated=("positive",), mixins=("_cross_validated.CoordinateDescentCVMethods",)),
+    Class("elastic-net", "regression", "ElasticNet", positional=("alpha",), without_effect=SKLEARN_DESCENT, translated=("positive",), mixins=("_linear.CoordinateDescentMethods",)),
+    Class("elastic-net-cv", "regression", "ElasticNetCV", defaults=(("alphas", 100), ("cv", None), ("l1_ratio", 0.5),), without_effect=("precompute", "copy_X", "selection"), translated=("positive",), mixins=("_cross_validated.CoordinateDescentCVMethods",)),
     Class(
         "logistic-regression", "classification", "LogisticRegression", base="_estimator.LogOddsClassifier", positional=("penalty",),
         without_effect=("solver", "dual", "intercept_scaling", "warm_start", "random_state"), translated=("penalty",),
@@ -160,11 +162,11 @@ CLASSES = (
     ),
     Class(
         "sgd", "classification", "SGDClassifier", defaults=(("loss", "hinge"), ("learning_rate", "optimal"), ("power_t", 0.5),), hidden=("quantile",), base="_linear.SGDClassifierMethods", positional=("loss",),
-        translated=("warm_start",), mixins=("_streaming.PartialFitMethods",),
+        translated=("warm_start",), mixins=("_linear.SGDMethods", "_streaming.PartialFitMethods"),
     ),
     Class(
         "sgd", "regression", "SGDRegressor", defaults=(("loss", "squared_error"), ("learning_rate", "invscaling"),), hidden=("class_weight",), positional=("loss",), translated=("warm_start",),
-        mixins=("_linear.InterceptInArray", "_streaming.PartialFitMethods"),
+        mixins=("_linear.SGDMethods", "_linear.InterceptInArray", "_streaming.PartialFitMethods"),
     ),
     Class("gradient-descent", "classification", hidden=("quantile",)),
     Class("gradient-descent", "regression", hidden=("class_weight",)),
@@ -296,6 +298,7 @@ _NO_WARM_START = ("bool", "False", "bool", "Not supported: every fit starts from
 _METRIC_PARAMS = {
     "metric_params": ("Mapping[str, Any] | None", "None", "dict or None", "Parameters of the metric: 'p' for minkowski, or 'VI' for mahalanobis, the inverse of ``covariance``."),
 }
+_BY_SKLEARN = "Other values than the default are fitted by scikit-learn's class of the same name."
 _BOOSTING = {
     "alpha": ("float | None", "None", "float or None", "The quantile of ``loss=\"quantile\"``, same as ``quantile_alpha``; ignored by other losses."),
     "max_features": (
@@ -303,9 +306,18 @@ _BOOSTING = {
         "Number of features considered at each split; ``colsample_bynode`` gives the same as a share.",
     ),
     "n_iter_no_change": ("int | None", "None", "int or None", "Same as ``early_stopping_rounds``."),
+    "init": ("Any", "None", "estimator, 'zero' or None", f"The model that boosting starts from. {_BY_SKLEARN}"),
+    "min_samples_split": ("int | float", "2", "int or float", f"Minimum number of rows a node needs to be split. {_BY_SKLEARN}"),
+    "min_samples_leaf": ("int | float", "1", "int or float", f"Minimum number of rows in a leaf; ``min_child_weight`` limits the sum of Hessians. {_BY_SKLEARN}"),
+    "min_weight_fraction_leaf": ("float", "0.0", "float", f"Minimum share of the sample weights in a leaf. {_BY_SKLEARN}"),
+    "min_impurity_decrease": ("float", "0.0", "float", f"Minimum decrease of the impurity by a split; ``gamma`` limits the gain. {_BY_SKLEARN}"),
+    "ccp_alpha": ("float", "0.0", "float", f"Complexity parameter of cost-complexity pruning. {_BY_SKLEARN}"),
+    "tol": ("float", "0.0001", "float", f"Least improvement in ``n_iter_no_change`` rounds. {_BY_SKLEARN}"),
     "warm_start": ("bool", "False", "bool", "If true, fitting again keeps the existing rounds and adds more, up to ``n_estimators``."),
 }
+_POSITIVE = {"positive": ("bool", "False", "bool", "Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.")}
 TRANSLATED = {
+    **{name: _POSITIVE for name in ("LinearRegression", "Ridge", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV")},
     "LogisticRegression": {
         "penalty": (
             "str | None", "\"deprecated\"", "{'l1', 'l2', 'elasticnet', None}",
@@ -324,9 +336,9 @@ TRANSLATED = {
             "Any", "None", "None, int, splitter or iterable",
             "None for exact leave-one-out cross-validation at the cost of one fit; otherwise as in GridSearchCV over Ridge.",
         ),
-        "scoring": ("str | Callable[..., float] | None", "None", "str, callable or None", "The score on the folds, if ``cv`` is given. Leave-one-out always uses the squared error."),
-        "store_cv_results": ("bool", "False", "bool", "``cv_errors_`` has the mean errors; the errors of single rows are not kept."),
-        "alpha_per_target": ("bool", "False", "bool", "Not supported: one alpha is chosen for all targets."),
+        "scoring": ("str | Callable[..., float] | None", "None", "str, callable or None", "The score on the folds, or, without ``cv``, on the rows left out, by scikit-learn's class of the same name. None for the squared error of rows left out."),
+        "store_cv_results": ("bool", "False", "bool", "Whether the errors of single rows are kept, by scikit-learn's class of the same name. ``cv_errors_`` has the mean errors in any case."),
+        "alpha_per_target": ("bool", "False", "bool", "Whether each target has its own alpha, without ``cv``, by scikit-learn's class of the same name."),
     },
     "CalibratedClassifierCV": {
         "ensemble": (

@@ -124,6 +124,12 @@ def quality(data, model):
     return {"log loss": float(-numpy.mean(numpy.log(p[numpy.arange(len(y)), y.astype(int)])))}
 
 
+def sparse():
+    from jobs.forest import sparse as words
+
+    return words() | {"task": "binary"}
+
+
 PEERS = {"LightGBM": lightgbm, "XGBoost": xgboost}
 ALL = {OURS: ermine, **PEERS, "scikit-learn": sklearn}
 # CatBoost takes categories as text, and is the slowest by far where trees are not symmetric: it runs where that is bearable.
@@ -140,6 +146,7 @@ JOBS = [
     Job("boosting, binary, 5,000 x 30", binary(5_000, 30), SMALL, quality, goals(3.0, SMALL)),
     Job("boosting, 7 classes, 100,000 x 50", binary(100_000, 50, n_classes=7), ALL, quality, goals(2.0), repeat=2),
     Job("boosting, binary, 5,000 x 2,000", binary(5_000, 2_000), ALL, quality, goals(2.0), repeat=2),
+    Job("boosting, sparse 10,000 x 50,000", sparse, {OURS: ermine, **PEERS}, quality, goals(0.5, PEERS), repeat=1),
     Job("boosting, flights with categories", flights, ALL, quality, goals(2.0), repeat=3),
     Job("boosting, LambdaMART, 1,000 queries x 100", ranking, {OURS: ermine, **PEERS}, quality, goals(2.0, PEERS), repeat=3),
 ]

@@ -35,6 +35,20 @@ def numbers():
     return split(*make_regression(N + 25_000, D, n_informative=20, noise=10.0, random_state=0))
 
 
+def sparse():
+    """10,000 x 50,000 with 500,000 values other than zero; columns are as frequent as words."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(0)
+    n, d, n_values = 12_500, 50_000, 625_000
+    columns = (d ** rng.random(n_values) - 1).astype(int)
+    X = csr_matrix((1.0 + rng.random(n_values), (rng.integers(0, n, n_values), columns)), shape=(n, d))
+    score = X @ np.where(rng.random(d) < 0.1, rng.normal(size=d), 0.0)
+    y = (score + rng.normal(size=n) > np.median(score)).astype(int)
+    return {"X": X[:10_000], "y": y[:10_000], "X_test": X[10_000:], "y_test": y[10_000:]}
+
+
 def make(library, name, seed=0):
     """The estimator of this name from the library."""
     if library == "ermine":
@@ -108,6 +122,7 @@ JOBS = [
     job("random forest, seven classes", seven_classes, FOREST, BOTH, {"scikit-learn-intelex": 3.0}),
     job("random forest, numbers", numbers, "RandomForestRegressor", BOTH, {"scikit-learn-intelex": 3.0}),
     job("extra-trees, two classes", two_classes, "ExtraTreesClassifier", ["scikit-learn"], {"scikit-learn": 6.0}),
+    job("random forest, sparse 10,000 x 50,000", sparse, FOREST, ["scikit-learn"], {"scikit-learn": 0.5}, judge=only_score),
     job("random forest, predict 25,000 rows", two_classes, FOREST, BOTH, {"scikit-learn": 5.0}, predict, only_score),
     job("random forest, predict one row", two_classes, FOREST, BOTH, {"scikit-learn": 20.0}, predict_one, only_score),
 ]

@@ -53,6 +53,8 @@ purposes! {
     ReportRows = 29,
     /// Features and thresholds that a node of a tree tries.
     NodeSplits = 30,
+    /// Order of equally good features in a node of a tree.
+    SplitTies = 105,
     /// Folds that choose the pruning penalty of a tree.
     PruningFolds = 31,
     /// Perturbations of an oblique split.

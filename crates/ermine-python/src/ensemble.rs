@@ -114,6 +114,19 @@ pub fn log_density<'py>(
     array::shaped(py, values, &shape)
 }
 
+/// The rows of a tree's bootstrap sample.
+#[pyfunction]
+pub fn bootstrap_rows(
+    py: Python<'_>,
+    seed: u64,
+    tree: usize,
+    n_rows: usize,
+    n_draws: usize,
+) -> Bound<'_, PyArray1<i32>> {
+    let rows = ermine_trees::learner::forest::train::bootstrap_rows(seed, tree, n_rows, n_draws);
+    PyArray1::from_iter(py, rows.map(|row| row as i32))
+}
+
 /// Quantiles of the target for each row, one for each level.
 #[pyfunction]
 pub fn quantiles<'py>(

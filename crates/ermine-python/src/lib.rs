@@ -79,6 +79,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::leaves, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::proximity, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::log_density, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::bootstrap_rows, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap_interactions, module)?)?;

@@ -37,25 +37,15 @@ DEFAULTS = {
 }
 
 #: Parameters that are missing: {class: {parameter: reason}}.
-POSITIVE = {"positive": "coefficients have either sign"}
-BOOSTED = {
-    **dict.fromkeys(("ccp_alpha", "min_impurity_decrease", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf"), "boosting's own limits have XGBoost's names"),
-    "init": "`fit` takes `init_score`", "tol": "`early_stopping_rounds`",
-}
-NO_PARAMETER = {
-    "GradientBoostingClassifier": BOOSTED, "GradientBoostingRegressor": BOOSTED,
-    "LinearRegression": POSITIVE, "Ridge": POSITIVE, "Lasso": POSITIVE, "ElasticNet": POSITIVE, "LassoCV": POSITIVE, "ElasticNetCV": POSITIVE,
-}
+NO_PARAMETER: dict[str, dict[str, str]] = {}
 
 #: Fitted attributes that are missing: {class: {attribute: reason}}.
 DRAWS = {"estimators_samples_": "bootstrap draws follow from the seed and are not stored"}
 SUM = {"init_": "a number in the sum of trees", "train_score_": "the training loss is not computed; `validation_loss_` is the loss on held-out rows"}
 NO_ATTRIBUTE = {
-    "RandomForestClassifier": DRAWS, "RandomForestRegressor": DRAWS, "ExtraTreesClassifier": DRAWS, "ExtraTreesRegressor": DRAWS,
     "BaggingClassifier": DRAWS, "BaggingRegressor": DRAWS,
     "GradientBoostingClassifier": SUM, "GradientBoostingRegressor": SUM,
     "LinearRegression": {"singular_": "no singular values are computed"},
-    "Ridge": {"solver_": "there is one solver"},
     "CalibratedClassifierCV": {"calibrated_classifiers_": "one model of all rows, unless `ensemble=True`"},
     "OutputCodeClassifier": {"code_book_": "`describe()` prints the codes"},
     "RadiusNeighborsClassifier": {"outlier_label_": "only with `outlier_label`"},
@@ -92,7 +82,7 @@ MEANING = [
     ("text columns", "categories, unless all values are numbers; a column with nearly as many texts as rows is ignored with a warning"),
     ("missing values", "every estimator takes NaN; linear models add an indicator column for each feature with missing values"),
     ("`GradientBoosting*`", "one class for scikit-learn's two, which uses histograms; its own parameters have XGBoost's names (`reg_lambda`, `min_child_weight`, `colsample_bytree`, `early_stopping_rounds`)"),
-    ("trees and forests", "ties between equally good splits are broken in the order of the columns"),
+    ("trees and forests", "ties between equally good splits are broken by `random_state` too, but in another random order"),
     ("`Perceptron(penalty=...)`", "not supported"),
     ("pickling and `save`", "models with members that are not of Ermine can be pickled, but not saved"),
 ]

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import sklearn.dummy
+import sklearn.ensemble
 import sklearn.linear_model
 import sklearn.model_selection
 import sklearn.neighbors
@@ -159,7 +160,7 @@ def test_metrics_check_their_inputs():
 
 ONE_VALUE = [
     (lambda: linear_model.Perceptron(penalty="l2"), "SGDClassifier"), (lambda: linear_model.Perceptron(early_stopping=True), "SGDClassifier"),
-    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(scoring="r2"), "with cv"),
+    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"),
     (lambda: calibration.CalibratedClassifierCV(cv="prefit"), "FrozenEstimator"),
     (lambda: svm.LinearSVC(multi_class="crammer_singer"), "rest"),
 ]
@@ -305,3 +306,88 @@ def test_trees_deeper_than_the_stack_are_exported():
     assert tree.export_graphviz(deep).count("->") == 2 * n - 2
     # As long as what was left out, and the three levels that were not.
     assert f"truncated branch of depth {n - 3}\n" in tree.export_text(deep, max_depth=2)
+
+
+@pytest.mark.parametrize(
+    "estimator", [tree.DecisionTreeClassifier(), ensemble.BaggingClassifier(tree.DecisionTreeClassifier(), 1), ensemble.RandomForestRegressor(1), ensemble.RandomForestClassifier(1, tree_method="exact")]
+)
+def test_ties_between_columns_are_broken_by_the_seed(estimator):
+    # Four copies of a column are equally good.
+    X = np.repeat(np.random.default_rng(0).normal(size=(100, 1)), 4, axis=1)
+    y = (X[:, 0] > 0.3).astype(int)
+
+    def first_column(seed):
+        model = type(estimator)(**{**estimator.get_params(deep=False), "random_state": seed}).fit(X, y)
+        return int(np.argmax((model.estimators_[0] if hasattr(model, "estimators_") else model).feature_importances_))
+
+    chosen = [first_column(seed) for seed in range(40)]
+    assert set(chosen) == {0, 1, 2, 3}
+    assert chosen == [first_column(seed) for seed in range(40)]
+
+
+@pytest.mark.parametrize("cls", [linear_model.LinearRegression, linear_model.Ridge, linear_model.Lasso, linear_model.ElasticNet])
+def test_coefficients_can_be_kept_from_being_negative(cls):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X @ [1.0, -2.0, 3.0, 0.0] + 1
+    twin = getattr(sklearn.linear_model, cls.__name__)(positive=True).fit(X, y)
+    ours = cls(positive=True).fit(X, y)
+    # Tolerances differ by default.
+    np.testing.assert_allclose(ours.coef_, twin.coef_, rtol=1e-4)
+    np.testing.assert_allclose(ours.predict(X), twin.predict(X), rtol=1e-4)
+    assert cls(positive=False).fit(X, y).coef_.min() < 0
+    with pytest.raises(ValueError, match="positive"):
+        cls(positive="no").fit(X, y)
+
+
+def test_samples_of_a_forest_are_the_rows_its_trees_were_trained_on():
+    X = np.arange(200.0).reshape(100, 2)
+    y = X[:, 0]
+    forest = ensemble.RandomForestRegressor(4, max_samples=0.7, oob_score=True, random_state=3).fit(X, y)
+    samples = forest.estimators_samples_
+    assert [len(rows) for rows in samples] == [70] * 4
+    out = [np.setdiff1d(np.arange(100), rows) for rows in samples]
+    # A row is scored by the trees that did not see it.
+    expected = np.full(100, np.nan)
+    for row in range(100):
+        trees = [member for member, rows in zip(forest.estimators_, out) if row in rows]
+        if trees:
+            expected[row] = np.mean([member.predict(X[row : row + 1])[0] for member in trees])
+    np.testing.assert_allclose(np.nan_to_num(forest.oob_prediction_), np.nan_to_num(expected))
+    assert all((rows == np.arange(100)).all() for rows in ensemble.RandomForestRegressor(2, bootstrap=False).fit(X, y).estimators_samples_)
+
+
+@pytest.mark.parametrize("params", [{"scoring": "neg_mean_absolute_error"}, {"store_cv_results": True}, {"alpha_per_target": True}])
+def test_ridge_cv_judges_single_rows_as_scikit_learn_does(params):
+    ours, twin = (of.RidgeCV(alphas=[0.01, 1.0, 100.0], **params).fit(XR, np.stack([YR, -2 * YR], axis=1)) for of in (linear_model, sklearn.linear_model))
+    np.testing.assert_array_equal(ours.alpha_, twin.alpha_)
+    np.testing.assert_allclose(ours.predict(XR), twin.predict(XR))
+    assert hasattr(ours, "cv_results_") == hasattr(twin, "cv_results_")
+
+
+@pytest.mark.parametrize("params", [{"min_samples_leaf": 20}, {"min_samples_split": 50}, {"min_impurity_decrease": 0.1}, {"init": "zero"}, {"ccp_alpha": 0.05}])
+def test_options_of_boosting_that_only_scikit_learn_has(params):
+    for name, y in (("GradientBoostingClassifier", Y), ("GradientBoostingRegressor", YR)):
+        ours, twin = (getattr(of, name)(n_estimators=10, random_state=0, **params).fit(X, y) for of in (ensemble, sklearn.ensemble))
+        np.testing.assert_array_equal(ours.predict(X), twin.predict(X))
+        np.testing.assert_array_equal(ours.train_score_, twin.train_score_)
+        with pytest.raises(ValueError, match="eval_set"):
+            ours.fit(X, y, eval_set=[(X, y)])
+
+
+def test_sgd_starts_from_given_coefficients_and_refuses_what_batches_do_not_know():
+    start = {"coef_init": np.ones((1, 5)), "intercept_init": [0.5]}
+    ours, twin = (of.SGDClassifier(random_state=0, max_iter=5, tol=None).fit(X, Y, **start) for of in (linear_model, sklearn.linear_model))
+    np.testing.assert_array_equal(ours.coef_, twin.coef_)
+    assert linear_model.SGDClassifier(l1_ratio=None).fit(X, Y).score(X, Y) > 0.6
+    with pytest.raises(ValueError, match="l1_ratio"):
+        linear_model.SGDClassifier(penalty="elasticnet", l1_ratio=None).fit(X, Y)
+    with pytest.raises(ValueError, match="early_stopping"):
+        linear_model.SGDClassifier(early_stopping=True).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="class_weight"):
+        linear_model.SGDClassifier(class_weight="balanced").partial_fit(X, Y)
+
+
+def test_monotonic_constraints_of_the_absolute_error():
+    ours, twin = (of.DecisionTreeRegressor(criterion="absolute_error", monotonic_cst=[1, 0, 0, 0, 0], random_state=0, max_depth=3).fit(XR, YR) for of in (tree, sklearn.tree))
+    np.testing.assert_array_equal(ours.predict(XR), twin.predict(XR))

@@ -106,6 +106,9 @@ impl Bins {
         // Equal weights have no effect.
         let weight = weight.filter(|w| w.iter().any(|x| *x != w[0]));
         let sampled = sample_rows(features);
+        if features.is_sparse() {
+            return fit_sparse(features, (&sampled, weight), max_bins);
+        }
         let sample: Vec<u32> = sampled.iter().map(|&row| features.table_row(row as usize) as u32).collect();
         let drawn: Option<Vec<f64>> = weight.map(|w| sampled.iter().map(|&row| w[row as usize]).collect());
         let cuts = |(column, values): (&Column, Vec<f64>)| match (column.levels(), &drawn) {
@@ -136,6 +139,35 @@ impl Bins {
         };
         Binned { columns: parallel::map(columns.len().min(self.columns.len()), code) }
     }
+}
+
+/// Cuts of a table of mostly zeros, from the other values alone: the same cuts as from all values, up to the rounding of weights that are not whole.
+fn fit_sparse(features: &Features, (sampled, weight): (&[u32], Option<&[f64]>), max_bins: usize) -> Bins {
+    let n_rows = features.n_rows();
+    let columns = features.sparse_columns();
+    let mut is_sampled = vec![false; n_rows];
+    sampled.iter().for_each(|&row| is_sampled[row as usize] = true);
+    let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
+    let total: f64 = sampled.iter().map(|&row| weight_of(row as usize)).sum();
+    let cuts = |j: usize| {
+        let column = &features.columns()[j];
+        if let (Some(levels), false) = (column.levels(), column.kind.is_ordered()) {
+            return category_bins(column, features.rows(), weight, levels.len(), max_bins);
+        }
+        let (rows, values) = columns.column(j);
+        let stored = rows.iter().zip(values).filter(|(row, _)| is_sampled[**row as usize]);
+        let mut pairs: Vec<(f64, f64)> = stored.map(|(&row, &x)| (x, weight_of(row as usize))).collect();
+        if pairs.len() < sampled.len() {
+            let stored: f64 = pairs.iter().map(|pair| pair.1).sum();
+            pairs.push((0.0, total - stored));
+        }
+        pairs.retain(|pair| !pair.0.is_nan());
+        pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let together = |run: &[(f64, f64)]| (run[0].0, run.iter().map(|pair| pair.1).sum());
+        let distinct: Vec<(f64, f64)> = pairs.chunk_by(|a, b| a.0 == b.0).map(together).collect();
+        Cuts::Numbers(cuts_between(&distinct, max_bins))
+    };
+    Bins { columns: parallel::map(features.n_columns(), cuts) }
 }
 
 /// Neighboring columns that are read together, since they share cache lines in a row-major table.
@@ -313,6 +345,31 @@ mod tests {
             expected.sort_unstable_by(f64::total_cmp);
             sort(&mut values);
             prop_assert!(values.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn mostly_zeros_are_cut_as_the_same_values_in_full(
+            cells in prop::collection::vec(prop_oneof![30 => Just(0.0), 2 => (-3i32..3).prop_map(f64::from), 1 => any::<f64>()], 400),
+            weight in prop::option::of(prop::collection::vec(0u8..4, 40)), max_bins in 2usize..20,
+            rows in prop::option::of(prop::collection::vec(0u32..40, 1..40)),
+        ) {
+            let full = cells.chunks(40).enumerate().map(|(j, x)| Column::numeric(format!("{j}"), x.to_vec()));
+            let stored = cells.chunks(40).enumerate().map(|(j, x)| {
+                let rows: Vec<u32> = (0..40).filter(|&i| x[i as usize] != 0.0).collect();
+                let values: Vec<f64> = rows.iter().map(|&i| x[i as usize]).collect();
+                Column::sparse(format!("{j}"), 40, rows.into(), values.into())
+            });
+            let select = |table: Table| {
+                let all = Features::new(Arc::new(table));
+                rows.as_ref().map_or(all.clone(), |rows| all.select(rows).unwrap())
+            };
+            let (full, sparse) = (select(Table::new(full.collect()).unwrap()), select(Table::new(stored.collect()).unwrap()));
+            let weight: Option<Vec<f64>> = weight.map(|w| (0..full.n_rows()).map(|i| f64::from(w[i]) + 1.0).collect());
+            let cuts = |f: &Features| Bins::fit_weighted(f, weight.as_deref(), max_bins);
+            prop_assume!(sparse.is_sparse());
+            prop_assert_eq!(cuts(&sparse), cuts(&full));
         }
     }
 

@@ -4,6 +4,7 @@
 //! subset of the rows derives its views from those of the whole if that is cheaper.
 
 use super::sorted::{Sorted, SortedColumn};
+use super::sparse::{SparseColumns, SparseRows};
 use crate::error::{Error, Result};
 use crate::table::{Column, Table, Values};
 use std::sync::{Arc, OnceLock};
@@ -24,6 +25,8 @@ pub struct Features {
 #[derive(Debug, Default)]
 struct Views {
     sorted: OnceLock<Arc<Sorted>>,
+    sparse_columns: OnceLock<Arc<SparseColumns>>,
+    sparse_rows: OnceLock<Arc<SparseRows>>,
 }
 
 impl Features {
@@ -119,6 +122,37 @@ impl Features {
         let table = Arc::new(Table::of_columns(columns, n));
         let narrower = Some(Box::new(self.clone()));
         Features { table, rows: self.rows.clone(), views: Arc::default(), whole: None, narrower }
+    }
+
+    /// Whether most values are zeros that the table doesn't store, so that work on the stored values alone pays.
+    pub fn is_sparse(&self) -> bool {
+        /// One value in this many is stored, at most: an entry takes four or more bytes for its place, a bin one.
+        const STORED: usize = 10;
+        let stored = |column: &Column| match &column.values {
+            Values::Sparse { rows, .. } => rows.len(),
+            _ => column.len(),
+        };
+        let n_stored: usize = self.columns().iter().map(stored).sum();
+        let has_sparse = || self.columns().iter().any(|column| matches!(column.values, Values::Sparse { .. }));
+        has_sparse() && n_stored.saturating_mul(STORED) <= self.table.n_rows() * self.n_columns()
+    }
+
+    /// The values other than zero by columns; made on first use.
+    pub fn sparse_columns(&self) -> Arc<SparseColumns> {
+        if let Some(columns) = self.views.sparse_columns.get() {
+            return columns.clone();
+        }
+        let made = Arc::new(SparseColumns::new(self));
+        self.views.sparse_columns.get_or_init(|| made).clone()
+    }
+
+    /// The values other than zero by rows; made on first use.
+    pub fn sparse_rows(&self) -> Arc<SparseRows> {
+        if let Some(rows) = self.views.sparse_rows.get() {
+            return rows.clone();
+        }
+        let made = Arc::new(self.sparse_columns().to_rows());
+        self.views.sparse_rows.get_or_init(|| made).clone()
     }
 
     /// Every column in ascending order of its values; computed on first use. Call it once before using it from several threads, or each thread may compute it.

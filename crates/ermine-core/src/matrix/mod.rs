@@ -14,7 +14,7 @@
 //! | `order` | integers with the order of floating-point numbers |
 //! | [`pages`] | memory in huge pages |
 //! | [`polynomial`] | polynomial terms |
-//! | [`sparse`] | the encoded matrix without zeros |
+//! | [`sparse`] | the encoded matrix, or the values themselves, without zeros |
 //! | [`splits`] | train/test splits and cross-validation folds |
 //! | [`target_statistics`] | target encoding of nominal columns with many categories |
 //! | [`schema`] | the columns that a model expects, and the conversion of new tables |
@@ -47,6 +47,6 @@ pub use encode::{EncodeOptions, EncodedMatrix, Encoder};
 pub use features::Features;
 pub use schema::{FeatureSpec, Schema};
 pub use sorted::{Sorted, SortedColumn};
-pub use sparse::SparseRows;
+pub use sparse::{SparseColumns, SparseRows};
 pub use splits::Splits;
 pub use target_statistics::TargetStatistics;

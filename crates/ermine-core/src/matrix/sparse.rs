@@ -1,10 +1,13 @@
-//! The encoded matrix in compressed sparse rows, for text, one-hot and libsvm data.
+//! Matrices with their zeros left out. Text, one-hot and libsvm data keep their size here.
+//!
+//! [`SparseRows`] is the encoded matrix that linear models use, or the values themselves; [`SparseColumns`] is the values by columns, which trees use.
 //!
 //! Encodings that move zero (centering) would make a column dense; they are errors. The sparse encoder only scales.
 
 use super::encode::{ColumnEncoding, Encoder};
 use super::features::Features;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::table::Values;
 
 /// A matrix in compressed sparse rows: row i has the entries `starts[i]..starts[i + 1]`.
@@ -51,6 +54,73 @@ impl SparseRows {
     pub fn row(&self, row: usize) -> (&[u32], &[f64]) {
         let range = self.starts[row]..self.starts[row + 1];
         (&self.columns[range.clone()], &self.values[range])
+    }
+}
+
+/// The values of all columns other than zero: a missing value is NaN, a category is its code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseColumns {
+    n_rows: usize,
+    columns: Vec<(Vec<u32>, Vec<f64>)>,
+}
+
+impl SparseColumns {
+    /// Collects the values of all columns other than zero.
+    pub fn new(features: &Features) -> SparseColumns {
+        let places = RowPositions::of_rows(features);
+        let column = |j: usize| {
+            let column = &features.columns()[j];
+            let mut entries: Vec<(u32, f64)> = match (&column.values, features.rows()) {
+                (Values::Sparse { rows, values, .. }, None) => rows.iter().zip(values.iter()).collect(),
+                (Values::Sparse { rows, values, .. }, Some(_)) => {
+                    let stored = rows.iter().zip(values.iter());
+                    let mut entries: Vec<(u32, f64)> = stored
+                        .flat_map(|(row, x)| places.of(row as usize).map(move |place| (place as u32, x)))
+                        .collect();
+                    entries.sort_unstable_by_key(|entry| entry.0);
+                    entries
+                }
+                (_, rows) => (0..).zip(column.numbers(rows)).collect(),
+            };
+            entries.retain(|entry| entry.1 != 0.0);
+            entries.into_iter().unzip()
+        };
+        SparseColumns { n_rows: features.n_rows(), columns: parallel::map(features.n_columns(), column) }
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The rows in which a column is not zero, ascending, and its values there.
+    pub fn column(&self, column: usize) -> (&[u32], &[f64]) {
+        (&self.columns[column].0, &self.columns[column].1)
+    }
+
+    /// The same values by rows.
+    pub fn to_rows(&self) -> SparseRows {
+        let mut starts = vec![0usize; self.n_rows + 1];
+        let rows = || self.columns.iter().flat_map(|(rows, _)| rows);
+        rows().for_each(|&row| starts[row as usize + 1] += 1);
+        (0..self.n_rows).for_each(|row| starts[row + 1] += starts[row]);
+        let mut next = starts.clone();
+        let n_entries = starts[self.n_rows];
+        let (mut columns, mut values) = (vec![0u32; n_entries], vec![0.0; n_entries]);
+        for (j, (rows, numbers)) in self.columns.iter().enumerate() {
+            for (&row, &x) in rows.iter().zip(numbers) {
+                let at = &mut next[row as usize];
+                columns[*at] = j as u32;
+                values[*at] = x;
+                *at += 1;
+            }
+        }
+        SparseRows { n_columns: self.columns.len(), starts, columns, values }
     }
 }
 
@@ -144,6 +214,36 @@ mod tests {
                 prop_assert!(columns.is_sorted() && values.iter().all(|v| *v != 0.0));
                 columns.iter().zip(values).for_each(|(&j, &v)| row[j as usize] = v);
                 (0..dense.n_columns).for_each(|j| assert_eq!(row[j], dense.column(j)[i]));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sparse_columns_hold_every_value(
+            cells in prop::collection::vec(prop_oneof![3 => Just(0.0), 1 => -5.0..5.0f64, 1 => Just(f64::NAN), 1 => Just(-0.0)], 20),
+            names in prop::collection::vec(prop::option::of("[ab]"), 20),
+            rows in prop::option::of(prop::collection::vec(0u32..20, 0..30)),
+        ) {
+            let held: Vec<usize> = (0..20).filter(|&i| cells[i] != 0.0 || i % 3 == 0).collect();
+            let sparse = Column::sparse("x", 20, held.iter().map(|&i| i as u32).collect::<Vec<_>>().into(),
+                held.iter().map(|&i| cells[i]).collect::<Vec<_>>().into());
+            let table = Table::new(vec![sparse, Column::nominal("c", &names), Column::numeric("y", cells)]).unwrap();
+            let mut features = Features::new(Arc::new(table));
+            if let Some(rows) = rows { features = features.select(&rows).unwrap(); }
+            let columns = SparseColumns::new(&features);
+            let by_rows = columns.to_rows();
+            for j in 0..3 {
+                let (rows, values) = columns.column(j);
+                prop_assert!(rows.is_sorted_by(|a, b| a < b) && values.iter().all(|v| *v != 0.0));
+                let mut held = vec![0.0; features.n_rows()];
+                rows.iter().zip(values).for_each(|(&row, &x)| held[row as usize] = x);
+                for (i, x) in features.numbers(j).into_iter().enumerate() {
+                    let (columns, values) = by_rows.row(i);
+                    let same = |a: f64| a == x || (a.is_nan() && x.is_nan());
+                    prop_assert!(same(held[i]));
+                    prop_assert!(same(columns.iter().position(|&c| c == j as u32).map_or(0.0, |at| values[at])));
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 Query groups, initial scores, validation sets, custom losses and metrics, checkpoints, continued training; and predictions after each round.
 """
 
+import inspect
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from ermine import _ranking, _target
 from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantiles, draw_curves, threads
 from ermine._ensemble import TreeExplanations
 from ermine._estimator import Estimator, LogOddsClassifier, Regressor
+from ermine._fallback import COMMON, SklearnOptions
 from ermine._progress import Bar
 from ermine._reduction import MetaEstimator
 from ermine._report import Report
@@ -200,7 +202,34 @@ def _model(source: Any) -> Model | None:
     return source._fitted() if isinstance(source, Estimator) else Model.load(os.fspath(source))
 
 
-class BoostingClassifier(Boosting, LogOddsClassifier):
+class BoostingOptions(SklearnOptions):
+    """Gradient boosting with options that only scikit-learn's class of the same name has."""
+
+    def _needs_sklearn(self) -> bool:
+        state, usual = self.__dict__, inspect.signature(type(self).__init__).parameters
+        return state.get("loss") == "exponential" or any(name in state and state[name] is not usual[name].default and state[name] != usual[name].default for name in SKLEARN_OPTIONS)
+
+    def _fit_by_sklearn(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> bool:
+        """Fits scikit-learn's class if only it can, and returns whether it did."""
+        self.__dict__.pop("_delegate", None)
+        if not self._needs_sklearn():
+            return False
+        if given := [name for name, value in extras.items() if value is not None]:
+            raise ValueError(f"{', '.join(given)} can't be used here, because scikit-learn fits this model")
+        self._fit_delegate(X, y, sample_weight)
+        return True
+
+    def _delegate_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        # Defaults differ: what was not given stays as it is in scikit-learn.
+        usual = inspect.signature(type(self).__init__).parameters
+        return {name: value for name, value in params.items() if name in COMMON or value is not usual[name].default and value != usual[name].default}
+
+
+#: Parameters of scikit-learn's gradient boosting that are not translated.
+SKLEARN_OPTIONS = ("init", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "tol")
+
+
+class BoostingClassifier(BoostingOptions, Boosting, LogOddsClassifier):
     """Gradient boosting for classes."""
 
     def fit(  # type: ignore[override]
@@ -218,6 +247,8 @@ class BoostingClassifier(Boosting, LogOddsClassifier):
             The class of each row: numbers, text or truth values.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts."""
+        if self._fit_by_sklearn(X, y, sample_weight, eval_set=eval_set, init_score=init_score, init_model=init_model, checkpoint=checkpoint, objective=objective, eval_metric=eval_metric):
+            return self
         self._require_y(y)
         table, names = self._read(X)
         target, classes = _target.classes(y, table.n_rows)
@@ -259,7 +290,7 @@ def _known_classes(y: Any, classes: np.ndarray, n_rows: int) -> Target:
     return Target.classes(codes.astype(np.uint32), [_target.label_text(label) for label in classes.tolist()], "y")
 
 
-class BoostingRegressor(Boosting, Regressor):
+class BoostingRegressor(BoostingOptions, Boosting, Regressor):
     """Gradient boosting for numbers."""
 
     loss: str
@@ -280,6 +311,8 @@ class BoostingRegressor(Boosting, Regressor):
             The number, or numbers, to be predicted for each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts."""
+        if self._fit_by_sklearn(X, y, sample_weight, eval_set=eval_set, init_score=init_score, init_model=init_model, checkpoint=checkpoint, objective=objective, eval_metric=eval_metric):
+            return self
         self._require_y(y)
         table, names = self._read(X)
         target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)

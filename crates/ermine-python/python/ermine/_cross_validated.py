@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from ermine._estimator import Estimator
-from ermine._fallback import AnyEstimator
+from ermine._fallback import AnyEstimator, SklearnOptions
 from ermine._linear import CoordinateDescentMethods
 
 
@@ -49,8 +49,8 @@ class CrossValidated(Estimator):
         return {name: value for name, value in params.items() if name != "cv"} if self._gives_folds() else params
 
 
-class RidgeCVMethods(Estimator):
-    """Ridge regression that leaves each row out once; or, with ``cv``, folds of rows, as a search over Ridge does."""
+class RidgeCVMethods(SklearnOptions):
+    """Ridge regression that leaves each row out once; or, with ``cv``, folds of rows, as a search over Ridge does. Errors of single rows come from scikit-learn's class."""
 
     alphas: Any
     cv: Any
@@ -59,9 +59,14 @@ class RidgeCVMethods(Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self.__dict__.pop("_searched", None)
-        if self.cv is not None:
+        if self.cv is not None and not self._needs_sklearn():
             self._searched = self._search(X, y, sample_weight)
         return super().fit(X, y, sample_weight)  # type: ignore[misc]
+
+    def _needs_sklearn(self) -> bool:
+        state = self.__dict__
+        of_rows = state.get("cv") is None and (state.get("scoring") is not None or state.get("alpha_per_target"))
+        return bool(of_rows or state.get("store_cv_results"))
 
     def _search(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
         """The best strength by cross-validation, and its score."""
@@ -75,10 +80,7 @@ class RidgeCVMethods(Estimator):
         return search.best_params_["alpha"], search.best_score_
 
     def _learner_params(self) -> dict[str, Any]:
-        if self.cv is None:
-            self._refuse("scoring", (None,), "rows left out are judged by their squared errors; with cv there are other scores")
-        self._refuse("store_cv_results", (False,), "the errors of single rows are not kept")
-        self._refuse("alpha_per_target", (False,), "one alpha is chosen for all targets")
+        self._refuse("alpha_per_target", (False,), "with cv one alpha is chosen for all targets")
         params = super()._learner_params()
         return params | ({"alphas": [self._searched[0]]} if "_searched" in self.__dict__ else {})
 

@@ -1,6 +1,7 @@
 """What estimators made of many parts can tell: their parts, what the first of them say, leaves, quantiles, SHAP values."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 from ermine import _ermine, _target
 from ermine._ermine import Table
 from ermine._estimator import Classifier, Estimator, Regressor
-from ermine._fallback import AnyEstimator
+from ermine._fallback import AnyEstimator, SklearnOptions
 from ermine._reduction import MetaEstimator
 from ermine._sklearn import warn
 from ermine._tree import paths, tree_arrays
@@ -157,6 +158,17 @@ class ForestMethods(TreeExplanations, MemberEnsemble):
         parts = np.split(np.nan_to_num(self.oob_prediction_), np.cumsum(self._n_classes)[:-1], axis=1)  # type: ignore[attr-defined]
         return np.column_stack([classes.take(part.argmax(axis=1)) for classes, part in zip(self.classes_, parts)])  # type: ignore[attr-defined]
 
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The training rows of each tree, as often as they were drawn. They are drawn again from the random seed, and not stored."""
+        header = json.loads(self._fitted().header())
+        n_rows, params = header["n_rows"], header["params"]
+        if not params["bootstrap"]:
+            return [np.arange(n_rows, dtype=np.int32) for _ in range(len(self))]  # type: ignore[arg-type]
+        share = params.get("max_samples")
+        n_draws = n_rows if share is None else share if isinstance(share, int) else min(max(math.ceil(n_rows * share), 1), n_rows)
+        return [_ermine.bootstrap_rows(header["seed"], tree, n_rows, n_draws) for tree in range(len(self))]  # type: ignore[arg-type]
+
     def _functions(self) -> list[str]:
         return [name for name in super()._functions() if name != "oob_score"]
 
@@ -198,7 +210,18 @@ class ForestMethods(TreeExplanations, MemberEnsemble):
         return _ermine.proximity(self._fitted(), self._table(X), self.n_jobs)
 
 
-class RegressionForestMethods(ForestMethods):
+class RegressionTreeOptions(SklearnOptions):
+    """Trees of numbers. Monotonic constraints of the absolute error are scikit-learn's."""
+
+    criterion: Any
+    monotonic_cst: Any
+
+    def _needs_sklearn(self) -> bool:
+        state = self.__dict__
+        return state.get("criterion") == "absolute_error" and bool(np.any(state.get("monotonic_cst") or ()))
+
+
+class RegressionForestMethods(RegressionTreeOptions, ForestMethods):
     """A forest of numbers, which can predict quantiles."""
 
     def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:

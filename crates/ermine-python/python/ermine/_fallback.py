@@ -132,6 +132,22 @@ class SklearnFallback:
         return self._make_delegate().__sklearn_tags__() if self._needs_sklearn() else super().__sklearn_tags__()  # type: ignore[misc]
 
 
+class SklearnOptions(SklearnFallback, Estimator):
+    """An estimator with options that only scikit-learn's class of the same name has."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        if self._needs_sklearn():
+            return self._fit_delegate(X, y, sample_weight)
+        self.__dict__.pop("_delegate", None)
+        return super().fit(X, y, sample_weight)  # type: ignore[misc]
+
+    def _fit_delegate(self, X: Any, y: Any, sample_weight: Any, **fit_params: Any) -> Self:
+        if sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        self._take_delegate(self._make_delegate().fit(X, y, **fit_params))
+        return self
+
+
 class AnyEstimator(SklearnFallback, Estimator):
     """A meta-estimator that takes any estimator."""
 

@@ -8,6 +8,7 @@ import numpy as np
 from ermine._conditional import available_if
 from ermine._ermine import Model
 from ermine._estimator import Estimator, MarginClassifier
+from ermine._fallback import SklearnOptions
 from ermine._regularization_path import enet_path, lasso_path
 
 
@@ -91,7 +92,20 @@ def steps(estimator: Any) -> int:
     return int(estimator.n_iter_ * json.loads(estimator._fitted().header())["n_rows"] + 1)
 
 
-class CoordinateDescentMethods(Estimator):
+class PositiveCoefficients(SklearnOptions):
+    """A linear model whose coefficients may be kept from being negative, which scikit-learn's class of the same name does."""
+
+    positive: bool
+
+    def _needs_sklearn(self) -> bool:
+        return bool(self.__dict__.get("positive"))
+
+    def _learner_params(self) -> dict[str, Any]:
+        self._refuse("positive", (False, True), "a bool")
+        return super()._learner_params()
+
+
+class CoordinateDescentMethods(PositiveCoefficients):
     """A linear model with an L1 penalty, solved to a duality gap."""
 
     coef_: np.ndarray
@@ -123,6 +137,60 @@ class InterceptInArray(Coefficients):
         self.intercept_ = np.atleast_1d(self.intercept_)
 
 
+class SGDMethods(SklearnOptions):
+    """A linear model that is learned row by row."""
+
+    penalty: str | None
+    l1_ratio: float | None
+
+    def _needs_sklearn(self) -> bool:
+        return False
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> Self:
+        """Learns from all rows, pass by pass.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights.
+        coef_init : array-like of shape (n_features,) or (n_classes, n_features), default=None
+            Coefficients to start from. scikit-learn's class of the same name fits such models.
+        intercept_init : array-like of shape (1,) or (n_classes,), default=None
+            Intercepts to start from, likewise.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if coef_init is None and intercept_init is None:
+            return super().fit(X, y, sample_weight)
+        return self._fit_delegate(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
+
+    def _learner_params(self) -> dict[str, Any]:
+        if self.l1_ratio is not None:
+            return super()._learner_params()
+        if self.penalty == "elasticnet":
+            raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
+        params = super()._learner_params()
+        return {name: value for name, value in params.items() if name != "l1_ratio"}
+
+    def partial_fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
+        if getattr(self, "early_stopping", False):
+            raise ValueError("early_stopping should be False with partial_fit")
+        if isinstance(getattr(self, "class_weight", None), str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is not supported for partial_fit, which doesn't know all rows: give the weight of each class, or sample_weight"  # type: ignore[attr-defined]
+            )
+        return super().partial_fit(X, y, *args, **kwargs)  # type: ignore[misc]
+
+
 class SGDClassifierMethods(Coefficients, MarginClassifier):
     """A linear model of classes that gives probabilities if its loss is the logistic one."""
 
@@ -145,8 +213,16 @@ class SGDClassifierMethods(Coefficients, MarginClassifier):
             return np.log(self.predict_proba(X))
 
 
-class ClosedFormMethods(Estimator):
+class ClosedFormMethods(PositiveCoefficients):
     """A linear model that is solved at once."""
+
+    solver: str
+
+    @property
+    def solver_(self) -> str:
+        """The solver: the `solver` parameter, although all of them give the same solution here; "cholesky" for "auto"."""
+        self._fitted()
+        return "cholesky" if self.solver == "auto" else self.solver
 
     @property
     def n_iter_(self) -> int:

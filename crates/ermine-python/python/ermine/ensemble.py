@@ -307,6 +307,27 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         Same as ``early_stopping_rounds``.
     warm_start : bool, default=False
         If true, fitting again keeps the existing rounds and adds more, up to ``n_estimators``.
+    init : estimator, 'zero' or None, default=None
+        The model that boosting starts from. Other values than the default are fitted by scikit-learn's class of the
+        same name.
+    min_samples_split : int or float, default=2
+        Minimum number of rows a node needs to be split. Other values than the default are fitted by scikit-learn's
+        class of the same name.
+    min_samples_leaf : int or float, default=1
+        Minimum number of rows in a leaf; ``min_child_weight`` limits the sum of Hessians. Other values than the default
+        are fitted by scikit-learn's class of the same name.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum share of the sample weights in a leaf. Other values than the default are fitted by scikit-learn's class
+        of the same name.
+    min_impurity_decrease : float, default=0.0
+        Minimum decrease of the impurity by a split; ``gamma`` limits the gain. Other values than the default are fitted
+        by scikit-learn's class of the same name.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of cost-complexity pruning. Other values than the default are fitted by scikit-learn's
+        class of the same name.
+    tol : float, default=0.0001
+        Least improvement in ``n_iter_no_change`` rounds. Other values than the default are fitted by scikit-learn's
+        class of the same name.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
@@ -388,6 +409,13 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         max_features: int | float | str | None = None,
         n_iter_no_change: int | None = None,
         warm_start: bool = False,
+        init: Any = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        tol: float = 0.0001,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -428,6 +456,13 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         self.max_features = max_features
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
+        self.init = init
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -534,6 +569,27 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         Same as ``early_stopping_rounds``.
     warm_start : bool, default=False
         If true, fitting again keeps the existing rounds and adds more, up to ``n_estimators``.
+    init : estimator, 'zero' or None, default=None
+        The model that boosting starts from. Other values than the default are fitted by scikit-learn's class of the
+        same name.
+    min_samples_split : int or float, default=2
+        Minimum number of rows a node needs to be split. Other values than the default are fitted by scikit-learn's
+        class of the same name.
+    min_samples_leaf : int or float, default=1
+        Minimum number of rows in a leaf; ``min_child_weight`` limits the sum of Hessians. Other values than the default
+        are fitted by scikit-learn's class of the same name.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum share of the sample weights in a leaf. Other values than the default are fitted by scikit-learn's class
+        of the same name.
+    min_impurity_decrease : float, default=0.0
+        Minimum decrease of the impurity by a split; ``gamma`` limits the gain. Other values than the default are fitted
+        by scikit-learn's class of the same name.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of cost-complexity pruning. Other values than the default are fitted by scikit-learn's
+        class of the same name.
+    tol : float, default=0.0001
+        Least improvement in ``n_iter_no_change`` rounds. Other values than the default are fitted by scikit-learn's
+        class of the same name.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
@@ -616,6 +672,13 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         max_features: int | float | str | None = None,
         n_iter_no_change: int | None = None,
         warm_start: bool = False,
+        init: Any = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        tol: float = 0.0001,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -660,6 +723,13 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         self.max_features = max_features
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
+        self.init = init
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-class LinearRegression(_linear.CoefficientNames, _estimator.Regressor):
+class LinearRegression(_linear.CoefficientNames, _linear.PositiveCoefficients, _estimator.Regressor):
     """Least squares by Cholesky, QR or SVD, with standard errors; polynomials by degree.
 
     Parameters
@@ -39,6 +39,8 @@ class LinearRegression(_linear.CoefficientNames, _estimator.Regressor):
         Accepted for compatibility with scikit-learn, without effect: X is never modified.
     tol : float or None, default=1e-6
         Accepted for compatibility with scikit-learn, without effect: the solution is exact up to rounding.
+    positive : bool, default=False
+        Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
@@ -87,6 +89,7 @@ class LinearRegression(_linear.CoefficientNames, _estimator.Regressor):
         interaction_only: bool = False,
         copy_X: bool = True,
         tol: float | None = 1e-6,
+        positive: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -95,6 +98,7 @@ class LinearRegression(_linear.CoefficientNames, _estimator.Regressor):
         self.interaction_only = interaction_only
         self.copy_X = copy_X
         self.tol = tol
+        self.positive = positive
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -125,6 +129,8 @@ class Ridge(_linear.CoefficientNames, _linear.ClosedFormMethods, _estimator.Regr
         Accepted for compatibility with scikit-learn, without effect: the solver is chosen automatically.
     random_state : int, RandomState instance or None, default=None
         Accepted for compatibility with scikit-learn, without effect: the fit is deterministic.
+    positive : bool, default=False
+        Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
@@ -172,6 +178,7 @@ class Ridge(_linear.CoefficientNames, _linear.ClosedFormMethods, _estimator.Regr
         tol: float | None = 1e-6,
         solver: str = "auto",
         random_state: int | np.random.RandomState | None = None,
+        positive: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -185,6 +192,7 @@ class Ridge(_linear.CoefficientNames, _linear.ClosedFormMethods, _estimator.Regr
         self.tol = tol
         self.solver = solver
         self.random_state = random_state
+        self.positive = positive
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -210,11 +218,13 @@ class RidgeCV(_linear.CoefficientNames, _cross_validated.RidgeCVMethods, _estima
     cv : None, int, splitter or iterable, default=None
         None for exact leave-one-out cross-validation at the cost of one fit; otherwise as in GridSearchCV over Ridge.
     scoring : str, callable or None, default=None
-        The score on the folds, if ``cv`` is given. Leave-one-out always uses the squared error.
+        The score on the folds, or, without ``cv``, on the rows left out, by scikit-learn's class of the same name. None
+        for the squared error of rows left out.
     store_cv_results : bool, default=False
-        ``cv_errors_`` has the mean errors; the errors of single rows are not kept.
+        Whether the errors of single rows are kept, by scikit-learn's class of the same name. ``cv_errors_`` has the
+        mean errors in any case.
     alpha_per_target : bool, default=False
-        Not supported: one alpha is chosen for all targets.
+        Whether each target has its own alpha, without ``cv``, by scikit-learn's class of the same name.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
@@ -317,6 +327,8 @@ class Lasso(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimat
     selection : {'cyclic', 'random'}, default="cyclic"
         Accepted for compatibility with scikit-learn, without effect: the order of the coordinates is chosen
         automatically.
+    positive : bool, default=False
+        Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
@@ -368,6 +380,7 @@ class Lasso(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimat
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         selection: Literal["cyclic", "random"] = "cyclic",
+        positive: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -383,6 +396,7 @@ class Lasso(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimat
         self.warm_start = warm_start
         self.random_state = random_state
         self.selection = selection
+        self.positive = positive
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -417,6 +431,8 @@ class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMeth
     selection : {'cyclic', 'random'}, default="cyclic"
         Accepted for compatibility with scikit-learn, without effect: the order of the coordinates is chosen
         automatically.
+    positive : bool, default=False
+        Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
@@ -479,6 +495,7 @@ class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMeth
         precompute: Any = False,
         copy_X: bool = True,
         selection: Literal["cyclic", "random"] = "cyclic",
+        positive: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -494,6 +511,7 @@ class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMeth
         self.precompute = precompute
         self.copy_X = copy_X
         self.selection = selection
+        self.positive = positive
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -533,6 +551,8 @@ class ElasticNet(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _es
     selection : {'cyclic', 'random'}, default="cyclic"
         Accepted for compatibility with scikit-learn, without effect: the order of the coordinates is chosen
         automatically.
+    positive : bool, default=False
+        Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
@@ -585,6 +605,7 @@ class ElasticNet(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _es
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         selection: Literal["cyclic", "random"] = "cyclic",
+        positive: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -601,6 +622,7 @@ class ElasticNet(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _es
         self.warm_start = warm_start
         self.random_state = random_state
         self.selection = selection
+        self.positive = positive
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -637,6 +659,8 @@ class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentC
     selection : {'cyclic', 'random'}, default="cyclic"
         Accepted for compatibility with scikit-learn, without effect: the order of the coordinates is chosen
         automatically.
+    positive : bool, default=False
+        Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
@@ -700,6 +724,7 @@ class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentC
         precompute: Any = False,
         copy_X: bool = True,
         selection: Literal["cyclic", "random"] = "cyclic",
+        positive: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -716,6 +741,7 @@ class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentC
         self.precompute = precompute
         self.copy_X = copy_X
         self.selection = selection
+        self.positive = positive
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1518,7 +1544,7 @@ class GradientDescentRegressor(_linear.CoefficientNames, _estimator.Regressor):
         self.verbose = verbose
 
 
-class SGDClassifier(_linear.CoefficientNames, _streaming.PartialFitMethods, _linear.SGDClassifierMethods):
+class SGDClassifier(_linear.CoefficientNames, _linear.SGDMethods, _streaming.PartialFitMethods, _linear.SGDClassifierMethods):
     """Any loss with any penalty by stochastic gradient descent; learns from streams.
 
     Parameters
@@ -1666,7 +1692,7 @@ class SGDClassifier(_linear.CoefficientNames, _streaming.PartialFitMethods, _lin
         self.verbose = verbose
 
 
-class SGDRegressor(_linear.CoefficientNames, _linear.InterceptInArray, _streaming.PartialFitMethods, _estimator.Regressor):
+class SGDRegressor(_linear.CoefficientNames, _linear.SGDMethods, _linear.InterceptInArray, _streaming.PartialFitMethods, _estimator.Regressor):
     """Any loss with any penalty by stochastic gradient descent; learns from streams.
 
     Parameters

@@ -276,7 +276,7 @@ class DecisionTreeClassifier(_tree.TreeMethods, _ensemble.TreeExplanations, _sev
         self.verbose = verbose
 
 
-class DecisionTreeRegressor(_tree.TreeMethods, _ensemble.TreeExplanations, _estimator.Regressor):
+class DecisionTreeRegressor(_tree.TreeMethods, _ensemble.RegressionTreeOptions, _ensemble.TreeExplanations, _estimator.Regressor):
     """CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or Poisson deviance.
 
     Parameters

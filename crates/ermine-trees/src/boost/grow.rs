@@ -16,7 +16,7 @@ use super::team::Team;
 use crate::split::histogram::accumulate::{add_column, add_rows};
 use crate::split::histogram::categories::{CategoryRegularization, best_subset};
 use crate::split::histogram::leaf_penalty::{LeafPenalty, WeightBounds};
-use crate::split::histogram::scan::{BinSplit, NodeTotals, SplitRules, best_threshold};
+use crate::split::histogram::scan::{BinSplit, NodeTotals, SplitRules, best_threshold, rest_is_enough};
 use crate::split::histogram::{BinStore, GradientScale};
 use crate::tree::queue::{GrowthPolicy, NodeQueue};
 
@@ -340,7 +340,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             let start = store.span(task.columns).start;
             for shard in shards {
                 let words = shard.words.as_chunks::<W>().0;
-                if all_rows {
+                if all_rows && store.sparse().is_none() {
                     for &column in task.columns {
                         let slots = store.slots(column);
                         let part = &mut task.small[slots.start - start..slots.end - start];
@@ -369,7 +369,8 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
 
     fn is_by_rows(&self, n_rows: usize) -> bool {
         let span = self.inputs.store.span(self.inputs.columns).len();
-        self.inputs.team.size() > 1 && n_rows * self.inputs.columns.len() >= VALUES_PER_SLOT * span
+        let is_dense = self.inputs.store.sparse().is_none();
+        is_dense && self.inputs.team.size() > 1 && n_rows * self.inputs.columns.len() >= VALUES_PER_SLOT * span
     }
 
     /// The children's sums, and their bounds if the column is monotone.
@@ -489,6 +490,12 @@ impl HistogramSplitSearch<'_> {
     fn column<const W: usize>(&self, column: u32, words: &[[i64; W]], node: &NodeSearch, best: &mut Option<BinSplit>) {
         let j = column as usize;
         if node.open.as_ref().is_some_and(|open| !open[j]) {
+            return;
+        }
+        // One side of a split lacks the bin of zero: the other bins must weigh enough for a child.
+        if let Some(sparse) = self.store.sparse()
+            && !rest_is_enough(words[sparse.zero(j)], &node.sums, self.rule)
+        {
             return;
         }
         let n_bins = self.store.n_slots()[j] as usize - 1;

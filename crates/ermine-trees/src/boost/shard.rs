@@ -82,6 +82,9 @@ impl Shard {
             // SAFETY: rows of this shard are rows of the store, as just checked, and the column is one of its columns, as it has slots.
             StoreCodes::U8(bytes) => unsafe { partition_bytes(bytes, column, store.n_columns(), &left, rows, spare) },
             StoreCodes::U16(bytes) => partition(bytes, column, store.n_columns(), &left, rows, spare),
+            StoreCodes::Sparse(sparse) => {
+                partition_rest((0, 0), |row| left[sparse.bin(row as usize, column)], rows, spare)
+            }
         };
         let middle = segment.start + n_left;
         self.segments.push(segment.start..middle);

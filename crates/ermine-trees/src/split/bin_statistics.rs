@@ -128,7 +128,7 @@ pub trait BinStatistics: Sync {
     }
 
     /// For each cut (a column and its last left bin), accumulates the lines of `stride` bytes on its left.
-    fn add_left(&self, lines: &[u8], stride: usize, cuts: &[(u16, u8)], cells: &mut [Self::Number]) {
+    fn add_left(&self, lines: &[u8], stride: usize, cuts: &[(u32, u8)], cells: &mut [Self::Number]) {
         let width = self.width();
         for line in lines.chunks_exact(stride) {
             let item = SampledRow::of_line(line);
@@ -145,7 +145,7 @@ pub trait BinStatistics: Sync {
         &self,
         lines: &[u8],
         stride: usize,
-        columns: &[u16],
+        columns: &[u32],
         cells: &mut [Self::Number],
         mut seen: Option<&mut [BinSet]>,
     ) {
@@ -204,7 +204,7 @@ impl PackedStatistics {
     }
 
     /// Lines of a known length need no bounds checks: the column index is taken modulo the length.
-    fn add_lines<const STRIDE: usize>(&self, lines: &[u8], columns: &[u16], cells: &mut [[u64; MAX_BINS]]) {
+    fn add_lines<const STRIDE: usize>(&self, lines: &[u8], columns: &[u32], cells: &mut [[u64; MAX_BINS]]) {
         for line in lines.as_chunks::<STRIDE>().0 {
             let word = self.word(SampledRow::of_line(line));
             for (cells, &column) in cells.iter_mut().zip(columns) {
@@ -217,7 +217,7 @@ impl PackedStatistics {
     fn add_and_mark<const STRIDE: usize>(
         &self,
         lines: &[u8],
-        columns: &[u16],
+        columns: &[u32],
         cells: &mut [[u64; MAX_BINS]],
         seen: &mut [BinSet],
     ) {
@@ -236,7 +236,7 @@ impl PackedStatistics {
         &self,
         lines: &[u8],
         stride: usize,
-        columns: &[u16],
+        columns: &[u32],
         cells: &mut [[u64; MAX_BINS]],
         mut seen: Option<&mut [BinSet]>,
     ) {
@@ -329,11 +329,11 @@ impl BinStatistics for PackedStatistics {
         (self.two_classes && self.criterion == Impurity::Gini).then_some(2)
     }
 
-    fn add_left(&self, lines: &[u8], stride: usize, cuts: &[(u16, u8)], cells: &mut [u64]) {
+    fn add_left(&self, lines: &[u8], stride: usize, cuts: &[(u32, u8)], cells: &mut [u64]) {
         add_left(lines, stride, cuts, |line| self.word(SampledRow::of_line(line)), cells);
     }
 
-    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u64], seen: Option<&mut [BinSet]>) {
+    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u32], cells: &mut [u64], seen: Option<&mut [BinSet]>) {
         let (columns_of_cells, _) = cells.as_chunks_mut::<MAX_BINS>();
         match (stride, seen) {
             (64, None) => self.add_lines::<64>(lines, columns, columns_of_cells),

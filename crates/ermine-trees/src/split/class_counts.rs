@@ -70,7 +70,7 @@ impl BinStatistics for ClassCountStatistics {
         cell.iter().filter(|&&c| c > 0).count() <= 1
     }
 
-    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u32], mut seen: Option<&mut [BinSet]>) {
+    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u32], cells: &mut [u32], mut seen: Option<&mut [BinSet]>) {
         let k = self.width();
         for line in lines.chunks_exact(stride) {
             let item = SampledRow::of_line(line);

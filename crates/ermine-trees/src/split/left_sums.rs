@@ -9,7 +9,7 @@
 use ermine_core::simd::InstructionSet;
 
 /// Adds `word(line)` to the sum of each cut (position in the line, last left bin) that the line is left of.
-pub fn add_left(lines: &[u8], stride: usize, cuts: &[(u16, u8)], word: impl Fn(&[u8]) -> u64, sums: &mut [u64]) {
+pub fn add_left(lines: &[u8], stride: usize, cuts: &[(u32, u8)], word: impl Fn(&[u8]) -> u64, sums: &mut [u64]) {
     #[cfg(target_arch = "x86_64")]
     if stride == 64 && ermine_core::simd::has(InstructionSet::Avx512) {
         for (cuts, sums) in cuts.chunks(8).zip(sums.chunks_mut(8)) {
@@ -21,7 +21,7 @@ pub fn add_left(lines: &[u8], stride: usize, cuts: &[(u16, u8)], word: impl Fn(&
     add_left_plain(lines, stride, cuts, word, sums);
 }
 
-fn add_left_plain(lines: &[u8], stride: usize, cuts: &[(u16, u8)], word: impl Fn(&[u8]) -> u64, sums: &mut [u64]) {
+fn add_left_plain(lines: &[u8], stride: usize, cuts: &[(u32, u8)], word: impl Fn(&[u8]) -> u64, sums: &mut [u64]) {
     for line in lines.chunks_exact(stride) {
         let word = word(line);
         for (sum, &(place, last)) in sums.iter_mut().zip(cuts) {
@@ -37,7 +37,7 @@ mod x86 {
 
     /// The same for at most eight cuts at different positions of 64-byte lines.
     #[target_feature(enable = "avx512f,avx512bw,bmi2")]
-    pub fn add_left_avx512(lines: &[[u8; 64]], cuts: &[(u16, u8)], word: &impl Fn(&[u8]) -> u64, out: &mut [u64]) {
+    pub fn add_left_avx512(lines: &[[u8; 64]], cuts: &[(u32, u8)], word: &impl Fn(&[u8]) -> u64, out: &mut [u64]) {
         let (mut last, mut places) = ([0u8; 64], 0u64);
         for &(place, bin) in cuts {
             last[place as usize % 64] = bin;
@@ -72,9 +72,9 @@ mod tests {
         #[test]
         fn simd_sums_equal_scalar_sums(
             lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 64), 0..50),
-            cuts in prop::collection::btree_map(0u16..54, any::<u8>(), 0..20),
+            cuts in prop::collection::btree_map(0u32..54, any::<u8>(), 0..20),
         ) {
-            let (lines, cuts): (Vec<u8>, Vec<(u16, u8)>) = (lines.concat(), cuts.into_iter().rev().collect());
+            let (lines, cuts): (Vec<u8>, Vec<(u32, u8)>) = (lines.concat(), cuts.into_iter().rev().collect());
             let word = |line: &[u8]| u64::from(line[63]).wrapping_mul(0x0123_4567_89ab_cdef);
             let (mut a, mut b) = (vec![1u64; cuts.len()], vec![1u64; cuts.len()]);
             add_left(&lines, 64, &cuts, word, &mut a);

@@ -41,7 +41,7 @@ pub trait MaskStatistics {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MaskCut {
     /// The column.
-    pub column: u16,
+    pub column: u32,
     /// The rows on the left.
     pub left: u64,
     /// The sum of the scores of both sides.
@@ -185,7 +185,7 @@ impl<const B: usize> MaskStatistics for ClassMasks<B> {
 }
 
 /// The best cut of some columns among the rows of an impure mask; `None` if all columns are constant.
-pub fn best_cut<T: MaskStatistics>(sets: &T, columns: &[Bins64], drawn: &[u16], rows: u64) -> Option<MaskCut> {
+pub fn best_cut<T: MaskStatistics>(sets: &T, columns: &[Bins64], drawn: &[u32], rows: u64) -> Option<MaskCut> {
     #[cfg(target_arch = "x86_64")]
     {
         if wide() {
@@ -201,7 +201,7 @@ pub fn best_cut<T: MaskStatistics>(sets: &T, columns: &[Bins64], drawn: &[u16], 
 }
 
 /// The best of one cut for each of some columns: rows whose bin is at most that number go left.
-pub fn best_of<T: MaskStatistics>(sets: &T, columns: &[Bins64], cuts: &[(u16, u8)], rows: u64) -> Option<MaskCut> {
+pub fn best_of<T: MaskStatistics>(sets: &T, columns: &[Bins64], cuts: &[(u32, u8)], rows: u64) -> Option<MaskCut> {
     #[cfg(target_arch = "x86_64")]
     if wide() {
         // SAFETY: the processor has the features (`wide`).
@@ -211,7 +211,7 @@ pub fn best_of<T: MaskStatistics>(sets: &T, columns: &[Bins64], cuts: &[(u16, u8
 }
 
 /// The smallest and largest bin of some columns among the rows of a nonempty mask.
-pub fn extremes(columns: &[Bins64], drawn: &[u16], rows: u64, out: &mut Vec<(u8, u8)>) {
+pub fn extremes(columns: &[Bins64], drawn: &[u32], rows: u64, out: &mut Vec<(u8, u8)>) {
     out.clear();
     #[cfg(target_arch = "x86_64")]
     if wide() {
@@ -276,7 +276,7 @@ fn at_most(column: &Bins64, bin: u8) -> u64 {
 
 /// The best split so far, as a fraction.
 struct BestMaskCut {
-    cut: Option<(u16, u64)>,
+    cut: Option<(u32, u64)>,
     numerator: f64,
     denominator: f64,
 }
@@ -287,7 +287,7 @@ impl BestMaskCut {
     }
 
     #[inline(always)]
-    fn consider<T: MaskStatistics>(&mut self, sets: &T, all: &T::Sums, column: u16, left: u64) {
+    fn consider<T: MaskStatistics>(&mut self, sets: &T, all: &T::Sums, column: u32, left: u64) {
         let (numerator, denominator) = sets.fraction(all, &sets.sums(left));
         if numerator * self.denominator > self.numerator * denominator {
             *self = BestMaskCut { cut: Some((column, left)), numerator, denominator };
@@ -304,7 +304,7 @@ fn best_cut_by<T: MaskStatistics>(
     at_most: impl Fn(&Bins64, u8) -> u64,
     sets: &T,
     columns: &[Bins64],
-    drawn: &[u16],
+    drawn: &[u32],
     rows: u64,
 ) -> Option<MaskCut> {
     let (all, others) = (sets.sums(rows), sets.others(rows));
@@ -336,7 +336,7 @@ fn best_of_by<T: MaskStatistics>(
     at_most: impl Fn(&Bins64, u8) -> u64,
     sets: &T,
     columns: &[Bins64],
-    cuts: &[(u16, u8)],
+    cuts: &[(u32, u8)],
     rows: u64,
 ) -> Option<MaskCut> {
     let all = sets.sums(rows);
@@ -374,14 +374,14 @@ mod x86 {
     pub fn best_cut_avx512<T: MaskStatistics>(
         sets: &T,
         columns: &[Bins64],
-        drawn: &[u16],
+        drawn: &[u32],
         rows: u64,
     ) -> Option<MaskCut> {
         best_cut_by(|column, bin| at_most_avx512(column, bin), sets, columns, drawn, rows)
     }
 
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-    pub fn best_cut_avx2<T: MaskStatistics>(sets: &T, columns: &[Bins64], drawn: &[u16], rows: u64) -> Option<MaskCut> {
+    pub fn best_cut_avx2<T: MaskStatistics>(sets: &T, columns: &[Bins64], drawn: &[u32], rows: u64) -> Option<MaskCut> {
         best_cut_by(|column, bin| at_most_avx2(column, bin), sets, columns, drawn, rows)
     }
 
@@ -389,7 +389,7 @@ mod x86 {
     pub fn best_of_avx512<T: MaskStatistics>(
         sets: &T,
         columns: &[Bins64],
-        cuts: &[(u16, u8)],
+        cuts: &[(u32, u8)],
         rows: u64,
     ) -> Option<MaskCut> {
         best_of_by(|column, bin| at_most_avx512(column, bin), sets, columns, cuts, rows)
@@ -452,7 +452,7 @@ mod tests {
 
     fn check<T: MaskStatistics>(sets: &T, columns: &[Vec<u8>], rows: &[(usize, u32)], set: u64, half: bool) {
         let made = masks_of(columns, rows.len());
-        let drawn: Vec<u16> = (0..columns.len() as u16).collect();
+        let drawn: Vec<u32> = (0..columns.len() as u32).collect();
         let found = best_cut(sets, &made, &drawn, set);
         assert_eq!(found, best_cut_by(at_most, sets, &made, &drawn, set), "wide units find the same");
         let best = by_brute_force(columns, rows, set);
@@ -463,7 +463,7 @@ mod tests {
         let score = if half { 2.0 * found.score - 2.0 * second + all } else { found.score };
         assert!((score - best).abs() < 1e-9 * best.abs(), "{score} is not {best}");
         assert!(found.left != 0 && found.left & !set == 0 && found.left != set);
-        let cuts: Vec<(u16, u8)> = drawn
+        let cuts: Vec<(u32, u8)> = drawn
             .iter()
             .map(|&c| (c, extremes_of(&made[c as usize], set)))
             .filter(|(_, e)| e.0 < e.1)

@@ -228,7 +228,7 @@ impl NodeCriterion for TwoClassCriterion {
         best
     }
 
-    /// A column is only searched for thresholds better than those of earlier columns.
+    /// A column is only searched for thresholds at least as good as those of earlier columns.
     fn best_thresholds(
         &self,
         node: &TwoClassNode,
@@ -246,7 +246,8 @@ impl NodeCriterion for TwoClassCriterion {
             let best =
                 (range.0 <= range.1).then(|| self.sweep_blocks(node, present, (0.0, 0.0), range, floor)).flatten();
             found.push(best.map(|(gain, n_left)| {
-                floor = gain;
+                // The next column may be as good: gains lie on a grid.
+                floor = gain.next_down();
                 BestThreshold { gain, place: ThresholdPosition { n_left, missing_left: false } }
             }));
         }

@@ -4,7 +4,7 @@
 //! stays in the cache of one core. Nodes of at most `SUBTREE` rows become subtrees, renumbered from 0 for locality; each is grown to its end by one thread. With a limit on the number of leaves, the node with
 //! the largest gain is split first instead. Nothing is recursive, so degenerate trees can't overflow the stack.
 //!
-//! **Ties.** The largest gain wins; among equal gains the lower column, then the lower threshold. The result doesn't depend on the number of threads.
+//! **Ties.** The largest gain wins; among equal gains a column that the random seed and the path of the node choose, then the lower threshold. The result doesn't depend on the number of threads.
 //!
 //! **Cost.** O(d n) per level, O(d n log n) for a balanced tree; the depth limit keeps it linear in n for any tree. Memory: 4 bytes per value, plus the tree.
 
@@ -20,7 +20,7 @@ use ermine_core::error::Result;
 use ermine_core::matrix::{Features, binned};
 use ermine_core::parallel;
 use ermine_core::progress::{Event, Observer, Silent, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose, RngExt};
 use std::ops::Range;
 
 /// Nodes of at most this many rows are grown as subtrees by one thread each.
@@ -141,6 +141,8 @@ pub(super) struct TreeBuilder<'a, C> {
     /// Rows of the smaller side of each node that is being partitioned; otherwise empty.
     set: RowSet,
     buffer: Vec<u32>,
+    /// Where the random numbers that break ties start.
+    ties: u64,
     pub out: GrownTree,
 }
 
@@ -152,8 +154,9 @@ impl<'a, C: NodeCriterion> TreeBuilder<'a, C> {
         rows: Vec<u32>,
         options: &'a GrowOptions,
     ) -> Self {
-        let set = RowSet::new(rows.len());
-        TreeBuilder { criterion, orders, features, rows, options, set, buffer: Vec::new(), out: GrownTree::default() }
+        let (set, buffer, out) = (RowSet::new(rows.len()), Vec::new(), GrownTree::default());
+        let ties = Purpose::SplitTies.stream(options.seed, &[]).random();
+        TreeBuilder { criterion, orders, features, rows, options, set, buffer, ties, out }
     }
 
     fn root(&mut self) -> Option<PendingNode<C::Node>> {
@@ -187,6 +190,7 @@ impl<'a, C: NodeCriterion> TreeBuilder<'a, C> {
             features: self.features,
             rows: &self.rows,
             options: self.options,
+            ties: self.ties,
         }
     }
 

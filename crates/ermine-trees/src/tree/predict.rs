@@ -88,6 +88,9 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
+        if walks_sparse(features) {
+            return self.each_sparse_walk(features, first, n, trees, each);
+        }
         let engine = if PredictionEngine::pays(n, trees.len()) {
             self.engine(features.n_columns())
         } else {
@@ -122,6 +125,9 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
+        if walks_sparse(features) {
+            return self.each_sparse_walk(features, first, n, trees, each);
+        }
         let (width, block) = rows_of(features, first, n);
         let row = |row: usize| &block[row * width..(row + 1) * width];
         if n == 1 {
@@ -144,6 +150,42 @@ impl Forest {
         }
     }
 
+    /// The same for rows of mostly zeros, by their stored values.
+    fn each_sparse_walk(
+        &self,
+        features: &Features,
+        first: usize,
+        n: usize,
+        trees: Range<usize>,
+        mut each: impl FnMut(usize, usize, u32),
+    ) {
+        let (n_words, stored) = (features.n_columns().div_ceil(64), features.sparse_rows());
+        // Which columns of each lane are not zero: few bits, which stay in the cache, answer most questions.
+        let mut is_stored = vec![0u64; LANES * n_words];
+        for start in (0..n).step_by(LANES) {
+            let lanes = LANES.min(n - start);
+            let rows: [_; LANES] = std::array::from_fn(|lane| stored.row(first + start + lane.min(lanes - 1)));
+            for (words, (columns, _)) in is_stored.chunks_exact_mut(n_words).zip(rows) {
+                columns.iter().for_each(|&c| words[c as usize / 64] |= 1 << (c % 64));
+            }
+            let value = |lane: usize, feature: usize| {
+                if is_stored[lane * n_words + feature / 64] >> (feature % 64) & 1 == 0 {
+                    return 0.0;
+                }
+                let (columns, values) = rows[lane];
+                columns.binary_search(&(feature as u32)).map_or(0.0, |at| values[at])
+            };
+            for tree in trees.clone() {
+                let mut at = [self.roots[tree]; LANES];
+                self.walk_by(&mut at, value);
+                (0..lanes).for_each(|lane| each(start + lane, tree, at[lane]));
+            }
+            for (words, (columns, _)) in is_stored.chunks_exact_mut(n_words).zip(rows) {
+                columns.iter().for_each(|&c| words[c as usize / 64] = 0);
+            }
+        }
+    }
+
     /// Adds the predictions of all trees for one row; several trees are walked at once.
     pub(super) fn add_walks_of_row(&self, row: &[f64], sums: &mut [f64]) {
         for roots in self.roots.chunks(LANES) {
@@ -156,16 +198,22 @@ impl Forest {
     /// Walks from `at` to the leaves. A row that matches no branch stops at the node.
     #[inline(always)]
     fn walk(&self, at: &mut [u32; LANES], rows: [&[f64]; LANES]) {
+        self.walk_by(at, |lane, feature| rows[lane][feature]);
+    }
+
+    /// The same with the values of each lane given by a function.
+    #[inline(always)]
+    fn walk_by(&self, at: &mut [u32; LANES], value: impl Fn(usize, usize) -> f64) {
         loop {
             let mut moved = false;
-            for (at, row) in at.iter_mut().zip(rows) {
+            for (lane, at) in at.iter_mut().enumerate() {
                 let node = &self.nodes[*at as usize];
                 let next = if self.only_thresholds {
                     // Without a branch: a leaf evaluates some column too, and stays.
-                    let next = threshold_step(node, row[node.feature()]);
+                    let next = threshold_step(node, value(lane, node.feature()));
                     if node.kind() == kind::LEAF { *at } else { next }
                 } else {
-                    self.step(node, row[node.feature()]).unwrap_or(*at)
+                    self.step(node, value(lane, node.feature())).unwrap_or(*at)
                 };
                 moved |= next != *at;
                 *at = next;
@@ -197,6 +245,12 @@ impl Forest {
             }
         }
     }
+}
+
+/// Whether rows are walked by their values other than zero: the engines code every value of every column.
+pub(super) fn walks_sparse(features: &Features) -> bool {
+    const WIDE: usize = 128;
+    features.n_columns() >= WIDE && features.is_sparse()
 }
 
 #[inline(always)]

@@ -49,16 +49,22 @@ pub(super) struct SplitSearch<'a, C> {
     pub features: &'a Features,
     pub rows: &'a [u32],
     pub options: &'a GrowOptions,
-}
-
-/// Keeps the better of two splits; the first of equals.
-fn keep(best: &mut Option<ChosenSplit>, next: Option<ChosenSplit>) {
-    if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| next.gain > best.gain)) {
-        *best = next;
-    }
+    /// Where the random numbers that break ties start.
+    pub ties: u64,
 }
 
 impl<C: NodeCriterion> SplitSearch<'_, C> {
+    /// Keeps the better of two splits of a node. Equally good columns come in a random order, which depends on the random seed and the path of the node only.
+    fn keep(&self, pending: &PendingNode<C::Node>, best: &mut Option<ChosenSplit>, next: Option<ChosenSplit>) {
+        let rank = |split: &ChosenSplit| rng::place(rng::place(self.ties, pending.path), split.feature as u64);
+        let wins = |next: &ChosenSplit, best: &ChosenSplit| {
+            next.gain > best.gain || (next.gain == best.gain && rank(next) < rank(best))
+        };
+        if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| wins(next, best))) {
+            *best = next;
+        }
+    }
+
     /// The best split of a node, if its gain is large enough.
     pub fn search(&self, pending: &PendingNode<C::Node>) -> Option<ChosenSplit> {
         let n_columns = self.orders.columns.len();
@@ -89,7 +95,9 @@ impl<C: NodeCriterion> SplitSearch<'_, C> {
         });
         let mut best: Vec<Option<ChosenSplit>> = level.iter().map(|_| None).collect();
         for block in blocks {
-            best.iter_mut().zip(block).for_each(|(best, next)| keep(best, next));
+            for ((best, next), pending) in best.iter_mut().zip(block).zip(level) {
+                self.keep(pending, best, next);
+            }
         }
         best.into_iter().map(|choice| choice.filter(|choice| self.is_enough(choice))).collect()
     }
@@ -138,7 +146,7 @@ impl<C: NodeCriterion> SplitSearch<'_, C> {
                 }),
                 None => self.search_column(pending, feature),
             };
-            keep(&mut best, next);
+            self.keep(pending, &mut best, next);
         }
         best
     }
@@ -183,9 +191,8 @@ impl<C: NodeCriterion> SplitSearch<'_, C> {
             } else {
                 self.search_column(pending, feature)
             };
-            // Columns come in a random order, but among equal gains the lower column wins.
-            let wins = |next: &ChosenSplit, best: &ChosenSplit| (next.gain, best.feature) > (best.gain, next.feature);
-            if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| wins(next, best))) {
+            // Columns come in a random order: the first of equally good ones wins.
+            if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| next.gain > best.gain)) {
                 best = next;
             }
         }

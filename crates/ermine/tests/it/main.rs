@@ -34,6 +34,7 @@ mod neighbors;
 mod pruning;
 mod ranking;
 mod reductions;
+mod sparse;
 mod stump;
 mod svm;
 mod tree;

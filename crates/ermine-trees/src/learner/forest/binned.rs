@@ -12,17 +12,24 @@ use crate::tree::binned_rows::{BinnedRows, ForestTreeLimits};
 use crate::tree::{DEFAULT_MAX_DEPTH, Forest};
 use ermine_core::error::Result;
 use ermine_core::matrix::Target;
-use ermine_core::matrix::ranked::ranked_bins;
+use ermine_core::matrix::ranked::{ranked_bins, ranked_sparse_bins};
 use ermine_core::rng::Purpose;
 use std::borrow::Cow;
 
 impl ForestTraining<'_> {
     /// Grows trees on histogram bins.
     pub(super) fn grow_on_bins(&self, fitted: &mut FittedForest) -> Result<()> {
-        let (bins, binned) = ranked_bins(self.data.features(), self.settings.max_bins);
-        let lines = BinnedRows::new(&bins, &binned, self.data.n_rows());
-        let grower =
-            BinnedForestGrowth { job: self, lines: &lines, limits: self.limits(), criterion: self.bin_criterion() };
+        let (features, n_rows) = (self.data.features(), self.data.n_rows());
+        if BinnedRows::is_wide(features.n_columns()) && features.is_sparse() {
+            let (bins, columns) = ranked_sparse_bins(features, self.settings.max_bins);
+            return self.grow_on_rows(&BinnedRows::of_sparse(&bins, columns, n_rows), fitted);
+        }
+        let (bins, binned) = ranked_bins(features, self.settings.max_bins);
+        self.grow_on_rows(&BinnedRows::new(&bins, &binned, n_rows), fitted)
+    }
+
+    fn grow_on_rows(&self, lines: &BinnedRows<'_>, fitted: &mut FittedForest) -> Result<()> {
+        let grower = BinnedForestGrowth { job: self, lines, limits: self.limits(), criterion: self.bin_criterion() };
         match self.data.target() {
             Target::Classes { codes, labels } => grower.classes(codes, labels.len(), fitted),
             Target::Values { values, n_outputs } => grower.numbers(values, *n_outputs, fitted),

@@ -124,6 +124,12 @@ impl ForestSettings<'_> {
     }
 }
 
+/// The rows of a tree's bootstrap sample, in the order in which they are drawn, of `n_rows` rows.
+pub fn bootstrap_rows(seed: u64, tree: usize, n_rows: usize, n_draws: usize) -> impl Iterator<Item = usize> {
+    let mut rng = Purpose::ForestRows.stream(seed, &[tree as u64]);
+    (0..n_draws).map(move |_| rng::below(&mut rng, n_rows))
+}
+
 /// The inputs of a forest's training.
 pub(super) struct ForestTraining<'a> {
     pub settings: &'a ForestSettings<'a>,
@@ -163,11 +169,9 @@ impl ForestTraining<'_> {
         if !self.settings.bootstrap {
             return vec![1; n];
         }
-        let mut rng = Purpose::ForestRows.stream(self.context.seed, &[tree as u64]);
         let mut drawn = vec![0u16; n];
-        for _ in 0..self.n_draws() {
-            let row = &mut drawn[rng::below(&mut rng, n)];
-            *row = row.saturating_add(1);
+        for row in bootstrap_rows(self.context.seed, tree, n, self.n_draws()) {
+            drawn[row] = drawn[row].saturating_add(1);
         }
         drawn
     }

@@ -6,7 +6,7 @@
 //!
 //! **Cost.** About one addition in memory per value.
 
-use super::store::{BLOCK, BinBytes, BinCode, BinStore, StoreCodes};
+use super::store::{BLOCK, BinBytes, BinCode, BinStore, SparseCodes, StoreCodes};
 use std::ops::Range;
 
 /// Prefetch distance in rows.
@@ -36,6 +36,44 @@ pub fn add_rows<const W: usize>(
         StoreCodes::U8(bytes) => unsafe { add_rows_of(bytes, &starts, (rows, first), words, histogram) },
         // SAFETY: as above.
         StoreCodes::U16(bytes) => unsafe { add_rows_of(bytes, &starts, (rows, first), words, histogram) },
+        StoreCodes::Sparse(sparse) => add_sparse_rows(store, sparse, columns, (rows, first), words, histogram),
+    }
+}
+
+/// Adds rows of mostly zeros: each stored bin moves its row's word out of the bin of zero, which gets the sum over all rows at the end.
+fn add_sparse_rows<const W: usize>(
+    store: &BinStore,
+    sparse: &SparseCodes,
+    columns: &[u32],
+    (rows, first): (&[u32], usize),
+    words: &[[i64; W]],
+    histogram: &mut [[i64; W]],
+) {
+    let (Some(&low), Some(&high)) = (columns.first(), columns.last()) else { return };
+    let start = store.offsets()[low as usize] as usize;
+    let slot = |column: u32, bin: usize| store.offsets()[column as usize] as usize + bin - start;
+    // Rows may have stored bins in columns that are not wanted.
+    let mut is_wanted = vec![columns.len() as u32 == high - low + 1; (high - low) as usize + 1];
+    columns.iter().for_each(|&column| is_wanted[(column - low) as usize] = true);
+    let mut total = [0i64; W];
+    for &row in rows {
+        let word = words[row as usize - first];
+        (0..W).for_each(|w| total[w] = total[w].wrapping_add(word[w]));
+        let (columns, bins) = sparse.row(row as usize);
+        let from = columns.partition_point(|&column| column < low);
+        for (&column, &bin) in columns[from..].iter().zip(&bins[from..]).take_while(|(column, _)| **column <= high) {
+            if !is_wanted[(column - low) as usize] {
+                continue;
+            }
+            let bin = &mut histogram[slot(column, bin.into())];
+            (0..W).for_each(|w| bin[w] = bin[w].wrapping_add(word[w]));
+            let zero = &mut histogram[slot(column, sparse.zero(column as usize))];
+            (0..W).for_each(|w| zero[w] = zero[w].wrapping_sub(word[w]));
+        }
+    }
+    for &column in columns {
+        let zero = &mut histogram[slot(column, sparse.zero(column as usize))];
+        (0..W).for_each(|w| zero[w] = zero[w].wrapping_add(total[w]));
     }
 }
 
@@ -130,6 +168,12 @@ pub fn add_column<const W: usize>(
     match store.codes() {
         StoreCodes::U8(bytes) => add_column_of(store, bytes, column, rows, words, histogram),
         StoreCodes::U16(bytes) => add_column_of(store, bytes, column, rows, words, histogram),
+        StoreCodes::Sparse(sparse) => {
+            for (row, word) in rows.zip(words) {
+                let bin = &mut histogram[sparse.bin(row, column)];
+                (0..W).for_each(|w| bin[w] = bin[w].wrapping_add(word[w]));
+            }
+        }
     }
 }
 
@@ -228,7 +272,15 @@ mod tests {
         fn both_orders_equal_a_plain_loop(seed: u64, n in 1usize..9000, d in 1usize..80, max_bins in prop_oneof![Just(2usize), Just(255), Just(300)]) {
             let mut rng = ermine_core::rng::stream(seed, &[]);
             let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
-            let mut column = |j: usize| Column::numeric(format!("{j}"), (0..n).map(|_| if draw(20) == 0 { f64::NAN } else { draw(400) as f64 }).collect::<Vec<_>>());
+            let sparse = seed % 2 == 0;
+            let mut column = |j: usize| {
+                if sparse {
+                    let rows: Vec<u32> = (0..n as u32).filter(|_| draw(30) == 0).collect();
+                    let values: Vec<f64> = rows.iter().map(|_| if draw(20) == 0 { f64::NAN } else { draw(400) as f64 - 100.0 }).collect();
+                    return Column::sparse(format!("{j}"), n, rows.into(), values.into());
+                }
+                Column::numeric(format!("{j}"), (0..n).map(|_| if draw(20) == 0 { f64::NAN } else { draw(400) as f64 }).collect::<Vec<_>>())
+            };
             let columns = (0..d).map(&mut column).collect();
             let features = Features::new(Arc::new(Table::new(columns).unwrap()));
             let store = BinStore::new(&[&features], &Bins::fit(&features, max_bins));

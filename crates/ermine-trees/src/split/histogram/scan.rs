@@ -133,6 +133,11 @@ pub fn gain(left: (f64, f64), monotone: i8, node: &NodeTotals, rule: &SplitRules
     Some(worth(left) + worth(right) - worth((node.g, node.h)))
 }
 
+/// Whether the slots other than one with this word weigh enough for a child.
+pub fn rest_is_enough<const W: usize>(word: [i64; W], node: &NodeTotals, rule: &SplitRules) -> bool {
+    node.h - unpack(word, rule.shift).1 >= least_weight(rule)
+}
+
 /// Minimum curvature of a child: the given minimum, and at least one quantum.
 pub(super) fn least_weight(rule: &SplitRules) -> f64 {
     rule.min_child_weight.max(1.0)

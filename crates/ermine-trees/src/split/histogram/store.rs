@@ -1,6 +1,6 @@
 //! Bin codes of all rows: row-major, so that histograms of a few rows read whole cache lines, and, if memory allows, also column-major, for histograms of all rows and for partitioning.
 //!
-//! A code takes one byte if every column has at most 256 slots (including that of missing values), else two.
+//! A code takes one byte if every column has at most 256 slots (including that of missing values), else two. Of rows of mostly zeros only the other bins are stored.
 
 use ermine_core::matrix::binned::{Bins, Cuts};
 use ermine_core::matrix::{Features, pages};
@@ -85,6 +85,62 @@ pub enum StoreCodes {
     U8(BinBytes<u8>),
     /// Two bytes each.
     U16(BinBytes<u16>),
+    /// Rows of mostly zeros.
+    Sparse(SparseCodes),
+}
+
+/// The bins of rows of mostly zeros: for each row, the columns in which it is not in the bin of zero, ascending, and its bins there.
+pub struct SparseCodes {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    bins: Vec<u16>,
+    /// The bin of zero of each column.
+    zero: Vec<u16>,
+}
+
+impl SparseCodes {
+    /// Codes all rows. Also returns whether each column misses a value somewhere.
+    fn new(parts: &[&Features], bins: &Bins, n_rows: usize) -> (SparseCodes, Vec<bool>) {
+        let parts: Vec<_> = parts.iter().map(|part| part.sparse_columns()).collect();
+        let stored = || parts.iter().flat_map(|part| (0..part.n_columns()).map(|j| part.column(j))).zip(&bins.columns);
+        let zero: Vec<u16> = bins.columns.iter().map(|cuts| cuts.bin(0.0) as u16).collect();
+        let mut has_missing: Vec<bool> =
+            bins.columns.iter().zip(&zero).map(|(cuts, &zero)| cuts.n_bins() == usize::from(zero)).collect();
+        let mut starts = vec![0usize; n_rows + 1];
+        stored().for_each(|((rows, _), _)| rows.iter().for_each(|&row| starts[row as usize + 1] += 1));
+        (0..n_rows).for_each(|row| starts[row + 1] += starts[row]);
+        let (mut next, n_entries) = (starts.clone(), starts[n_rows]);
+        let (mut columns, mut codes) = (vec![0u32; n_entries], vec![0u16; n_entries]);
+        for (j, ((rows, values), cuts)) in stored().enumerate() {
+            for (&row, &x) in rows.iter().zip(values) {
+                let (bin, at) = (cuts.bin(x), &mut next[row as usize]);
+                (columns[*at], codes[*at]) = (j as u32, bin as u16);
+                has_missing[j] |= bin == cuts.n_bins();
+                *at += 1;
+            }
+        }
+        (SparseCodes { starts, columns, bins: codes, zero }, has_missing)
+    }
+
+    /// The columns of a row's stored bins, ascending, and the bins.
+    #[inline]
+    pub fn row(&self, row: usize) -> (&[u32], &[u16]) {
+        let range = self.starts[row]..self.starts[row + 1];
+        (&self.columns[range.clone()], &self.bins[range])
+    }
+
+    /// The bin of zero of a column.
+    #[inline]
+    pub fn zero(&self, column: usize) -> usize {
+        self.zero[column].into()
+    }
+
+    /// The bin of a value.
+    #[inline]
+    pub fn bin(&self, row: usize, column: usize) -> usize {
+        let (columns, bins) = self.row(row);
+        columns.binary_search(&(column as u32)).map_or(self.zero(column), |at| bins[at].into())
+    }
 }
 
 impl<C: BinCode> BinBytes<C> {
@@ -287,6 +343,11 @@ impl BinStore {
             "bin codes must fit in two bytes"
         );
         let n_slots: Vec<u32> = bins.columns.iter().map(|cuts| cuts.n_bins() as u32 + 1).collect();
+        let (offsets, total) = layout(&n_slots);
+        if parts.iter().any(|part| part.is_sparse()) {
+            let (codes, has_missing) = SparseCodes::new(parts, bins, n_rows);
+            return BinStore { codes: StoreCodes::Sparse(codes), n_slots, offsets, has_missing, total, n_rows };
+        }
         let coders: Vec<BinLookup> = bins.columns.iter().map(BinLookup::new).collect();
         let narrow = n_slots.iter().all(|&n| n <= 256);
         let copy = n_rows * n_columns * if narrow { 1 } else { 2 } <= COLUMN_COPY;
@@ -299,7 +360,6 @@ impl BinStore {
             let missing = bytes.fill(n_rows, &sources, &coders);
             (StoreCodes::U16(bytes), missing)
         };
-        let (offsets, total) = layout(&n_slots);
         BinStore { codes, n_slots, offsets, has_missing, total, n_rows }
     }
 
@@ -349,7 +409,14 @@ impl BinStore {
         match &self.codes {
             StoreCodes::U8(bytes) => bytes.rows()[row * bytes.stride + column].index(),
             StoreCodes::U16(bytes) => bytes.rows()[row * bytes.stride + column].index(),
+            StoreCodes::Sparse(sparse) => sparse.bin(row, column),
         }
+    }
+
+    /// The bins of rows of mostly zeros.
+    #[inline]
+    pub fn sparse(&self) -> Option<&SparseCodes> {
+        if let StoreCodes::Sparse(sparse) = &self.codes { Some(sparse) } else { None }
     }
 }
 
@@ -408,6 +475,7 @@ mod tests {
                 let blocked = |row: usize| match &store.codes {
                     StoreCodes::U8(b) => b.blocks().unwrap()[row / BLOCK * BLOCK * d + j * BLOCK + row % BLOCK].index(),
                     StoreCodes::U16(b) => b.blocks().unwrap()[row / BLOCK * BLOCK * d + j * BLOCK + row % BLOCK].index(),
+                    StoreCodes::Sparse(_) => store.bin(row, j),
                 };
                 for (row, &bin) in expected.iter().enumerate() {
                     prop_assert_eq!(store.bin(row, j), bin);

@@ -20,7 +20,7 @@ pub(super) struct SubtreeScratch {
     columns: Vec<Bins64>,
     items: Vec<SampledRow>,
     extremes: Vec<(u8, u8)>,
-    cuts: Vec<(u16, u8)>,
+    cuts: Vec<(u32, u8)>,
     stack: Vec<PendingMaskNode>,
 }
 
@@ -66,7 +66,11 @@ impl<S: BinStatistics> BinnedTreeBuilder<'_, S> {
         // A pure node needs no columns.
         if n >= 2 && !self.statistics.is_pure(&open.all) {
             scratch_masks.columns.resize(self.lines.columns.len(), [0; MOST]);
-            transpose(lines, stride, &mut scratch_masks.columns);
+            let rows = self.lines;
+            match &rows.sparse {
+                None => transpose(lines, stride, &mut scratch_masks.columns),
+                Some(sparse) => self.transpose_sparse(sparse, lines, &mut scratch_masks.columns),
+            }
         }
         let classes =
             || lines.chunks_exact(stride).map(SampledRow::of_line).map(|item| (item.target as usize, item.weight));
@@ -118,7 +122,7 @@ impl<S: BinStatistics> BinnedTreeBuilder<'_, S> {
         if sets.weight(&all) < self.limits.min_samples_split.max(2.0) {
             return None;
         }
-        let (d, tried) = (self.order.len(), self.n_tried());
+        let (d, tried) = (self.order.len(), self.n_tried);
         let mut first = 0;
         // If none of the drawn columns can be split, more are drawn.
         while first < d {
@@ -128,7 +132,7 @@ impl<S: BinStatistics> BinnedTreeBuilder<'_, S> {
                 self.random_cuts(scratch_masks, first, last, rows);
                 best_of(sets, &scratch_masks.columns, &scratch_masks.cuts, rows)
             } else {
-                best_cut(sets, &scratch_masks.columns, &self.order[first..last], rows)
+                best_cut(sets, &scratch_masks.columns, &self.drawn_columns(first..last), rows)
             };
             if let Some(cut) = found {
                 let gain = cut.score - sets.score(&all);
@@ -141,10 +145,11 @@ impl<S: BinStatistics> BinnedTreeBuilder<'_, S> {
 
     /// One random cut for each nonconstant column at positions `first..last` of the order.
     fn random_cuts(&mut self, scratch_masks: &mut SubtreeScratch, first: usize, last: usize, rows: u64) {
-        extremes(&scratch_masks.columns, &self.order[first..last], rows, &mut scratch_masks.extremes);
+        let drawn = self.drawn_columns(first..last).into_owned();
+        extremes(&scratch_masks.columns, &drawn, rows, &mut scratch_masks.extremes);
         scratch_masks.cuts.clear();
         for (slot, &(low, high)) in scratch_masks.extremes.iter().enumerate().filter(|(_, (low, high))| low < high) {
-            let column = self.order[first + slot];
+            let column = drawn[slot];
             scratch_masks.cuts.push((column, self.random_cut(column as usize, low, high)));
         }
     }

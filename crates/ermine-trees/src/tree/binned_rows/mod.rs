@@ -10,6 +10,7 @@
 //! | `search` | the best split of a node over random features |
 //! | `partition` | moving the lines of a node to its children |
 //! | `mask_subtree` | whole subtrees of at most 64 rows, as bit masks |
+//! | `sparse` | rows of mostly zeros, of which only the other bins are stored |
 //!
 //! **Splits.** Ordered features: between two bins, halfway between the bins that occur in the node; missing values on the better side. Nominal features: categories ordered by their mean target and cut in two,
 //! which is the best of all bipartitions for two classes and for regression (Breiman and others 1984).
@@ -20,6 +21,7 @@
 mod mask_subtree;
 mod partition;
 mod search;
+mod sparse;
 
 use super::Tree;
 use super::queue::{GrowthPolicy, NodeQueue};
@@ -32,6 +34,7 @@ use ermine_core::parallel;
 use ermine_core::rng::Rng;
 use rayon::prelude::*;
 use search::BinnedTreeBuilder;
+use sparse::SparseBins;
 
 /// Number of rows that are laid out together.
 const BLOCK: usize = 256;
@@ -44,6 +47,8 @@ pub struct BinnedRows<'a> {
     columns: Vec<BinnedRowColumn>,
     /// No column is nominal or has missing values.
     plain: bool,
+    /// The bins of rows of mostly zeros; `bytes` is empty then.
+    sparse: Option<SparseBins>,
 }
 
 struct BinnedRowColumn {
@@ -89,6 +94,11 @@ impl GrownForestTree {
 }
 
 impl<'a> BinnedRows<'a> {
+    /// Whether rows of this many columns are too long for the vector units, so that rows of mostly zeros are better stored without them.
+    pub fn is_wide(n_columns: usize) -> bool {
+        n_columns + TAIL > 128
+    }
+
     /// Lays out the bins in row-major order.
     pub fn new(bins: &'a Bins, binned: &Binned, n_rows: usize) -> BinnedRows<'a> {
         let d = binned.columns.len();
@@ -109,7 +119,7 @@ impl<'a> BinnedRows<'a> {
         let columns: Vec<BinnedRowColumn> = binned.columns.iter().zip(&bins.columns).map(column).collect();
         let is_plain = |line: &[u8]| line.iter().zip(&columns).all(|(&bin, column)| bin != column.missing);
         let plain = columns.iter().all(|c| !c.nominal) && bytes.par_chunks_exact(stride).all(is_plain);
-        BinnedRows { bytes, stride, bins, columns, plain }
+        BinnedRows { bytes, stride, bins, columns, plain, sparse: None }
     }
 
     /// Copies the lines of the drawn rows, with weight and target.
@@ -117,7 +127,10 @@ impl<'a> BinnedRows<'a> {
         let stride = self.stride;
         let mut bytes = Vec::with_capacity(drawn.iter().filter(|&&w| w > 0).count() * stride);
         for (row, &weight) in drawn.iter().enumerate().filter(|(_, w)| **w > 0) {
-            bytes.extend_from_slice(&self.bytes[row * stride..(row + 1) * stride]);
+            match self.sparse {
+                None => bytes.extend_from_slice(&self.bytes[row * stride..(row + 1) * stride]),
+                Some(_) => bytes.extend_from_slice(&[0; TAIL]),
+            }
             let at = bytes.len() - TAIL;
             SampledRow { weight: u32::from(weight), target: target(row), row: row as u32 }.write(&mut bytes[at..]);
         }
@@ -136,6 +149,7 @@ impl<'a> BinnedRows<'a> {
     ) -> GrownForestTree {
         let lines = self.drawn(drawn, target);
         let mut grower = BinnedTreeBuilder::new(self, statistics, limits, rng);
+        grower.positions = self.positions(&lines, drawn.len());
         let mut all = vec![S::Number::default(); statistics.width()];
         lines.chunks_exact(self.stride).for_each(|line| statistics.add(&mut all, SampledRow::of_line(line)));
         let root = BinnedNode { node: 0, start: 0, end: lines.len() / self.stride, depth: 0, all };
@@ -169,7 +183,7 @@ impl<'a> BinnedRows<'a> {
             let place = open.start * self.stride..open.end * self.stride;
             let [even, odd] = &mut buffers;
             let (from, to) = if open.depth % 2 == 0 { (even, odd) } else { (odd, even) };
-            let n_left = grower.partition(&from[place.clone()], &mut to[place], &split);
+            let n_left = grower.partition(&from[place.clone()], &mut to[place], open.start, &split);
             let children = open.children(grown.tree.n_nodes(), n_left, &split.left, statistics);
             let weights = children.each_ref().map(|child| statistics.weight(&child.all));
             grown.tree.split_in_two(open.node, self.test(&split), weights);

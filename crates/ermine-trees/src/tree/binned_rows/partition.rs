@@ -4,12 +4,22 @@
 
 use super::BinnedSplit;
 use super::search::BinnedTreeBuilder;
+use super::sparse::SparseNode;
 use crate::split::bin_statistics::{BinStatistics, MAX_BINS};
 
 impl<S: BinStatistics> BinnedTreeBuilder<'_, S> {
-    /// Moves the lines of a node; returns the number of left lines.
-    pub(super) fn partition(&mut self, from: &[u8], to: &mut [u8], split: &BinnedSplit<S::Number>) -> usize {
-        let sides = split.sides();
+    /// Moves the lines of a node, the first of which is at `start`; returns the number of left lines.
+    pub(super) fn partition(
+        &mut self,
+        from: &[u8],
+        to: &mut [u8],
+        start: usize,
+        split: &BinnedSplit<S::Number>,
+    ) -> usize {
+        let (sides, lines) = (split.sides(), self.lines);
+        if let Some(sparse) = &lines.sparse {
+            return self.partition_sparse(sparse, SparseNode { lines: from, start }, to, split.feature, &sides);
+        }
         match self.lines.stride {
             64 => partition::<64>(from.as_chunks().0, to.as_chunks_mut().0, split.feature, &sides),
             128 => partition::<128>(from.as_chunks().0, to.as_chunks_mut().0, split.feature, &sides),

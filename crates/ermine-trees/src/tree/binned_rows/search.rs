@@ -1,6 +1,7 @@
 //! The best split of a node over random columns: by bin statistics or, in extra-trees, by one pass for one random cut per column.
 
 use super::mask_subtree::SubtreeScratch;
+use super::sparse::{SparseNode, VaryingColumns};
 use super::{BinnedNode, BinnedRows, BinnedSplit, ForestTreeLimits, NodeWithSplit};
 use crate::split::bin_ranges::line_ranges;
 use crate::split::bin_statistics::{BinSet, BinStatistics, MAX_BINS, SampledRow, bits};
@@ -22,30 +23,47 @@ pub(super) struct BinnedTreeBuilder<'a, S: BinStatistics> {
     pub limits: &'a ForestTreeLimits,
     pub rng: Rng,
     /// All columns; the drawn ones come first.
-    pub order: Vec<u16>,
-    cells: Vec<S::Number>,
-    /// The bins that occur, for each drawn column.
-    seen: Vec<BinSet>,
+    pub order: Vec<u32>,
+    /// The number of columns that a node considers.
+    pub n_tried: usize,
+    /// The cells of the columns that are accumulated together.
+    pub cells: Vec<S::Number>,
+    /// The bins that occur, for each of these columns.
+    pub seen: Vec<BinSet>,
     /// Whether all bins of the node are scanned.
-    dense: bool,
+    pub dense: bool,
+    /// The position of each row among the lines, for rows of mostly zeros.
+    pub positions: Vec<u32>,
+    /// The columns that vary in a small node, for rows of mostly zeros.
+    pub varying: VaryingColumns,
     pub scratch_masks: SubtreeScratch,
     pub scratch: [Vec<S::Number>; 2],
 }
 
 impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
-    pub fn new(lines: &'a BinnedRows<'a>, statistics: &'a S, limits: &'a ForestTreeLimits, rng: Rng) -> Self {
+    pub fn new(lines: &'a BinnedRows<'a>, statistics: &'a S, limits: &'a ForestTreeLimits, mut rng: Rng) -> Self {
         let (d, width) = (lines.columns.len(), statistics.width());
-        let tried = limits.max_features.clamp(1, d);
+        let n_tried = limits.max_features.clamp(1, d);
+        // Columns of mostly zeros are accumulated one at a time.
+        let together = if lines.sparse.is_some() { 1 } else { n_tried };
         let scratch = [vec![S::Number::default(); width], vec![S::Number::default(); width]];
+        let mut order: Vec<u32> = (0..d as u32).collect();
+        // Nodes that consider all columns draw none: a random order breaks their ties.
+        if n_tried == d {
+            rng::shuffle(&mut rng, &mut order);
+        }
         BinnedTreeBuilder {
             lines,
             statistics,
             limits,
             rng,
-            order: (0..d as u16).collect(),
-            cells: vec![S::Number::default(); tried * MAX_BINS * width],
-            seen: vec![[0; 4]; tried],
+            order,
+            n_tried,
+            cells: vec![S::Number::default(); together * MAX_BINS * width],
+            seen: vec![[0; 4]; together],
             dense: false,
+            positions: Vec::new(),
+            varying: VaryingColumns::default(),
             scratch_masks: SubtreeScratch::default(),
             scratch,
         }
@@ -70,16 +88,15 @@ impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
         {
             return Err(open);
         }
-        match self.best_split(lines, &open.all) {
+        match self.best_split(lines, &open) {
             Some(split) => Ok((open, split)),
             None => Err(open),
         }
     }
 
     /// The best split over random columns. If none of them can be split, more are drawn.
-    fn best_split(&mut self, lines: &[u8], all: &[S::Number]) -> Option<BinnedSplit<S::Number>> {
-        let d = self.order.len();
-        let tried = self.seen.len();
+    fn best_split(&mut self, lines: &[u8], open: &BinnedNode<S::Number>) -> Option<BinnedSplit<S::Number>> {
+        let (d, tried, all, rows) = (self.order.len(), self.n_tried, &open.all, self.lines);
         let own = self.statistics.score(all);
         let few = self.fits_column_lanes() && lines.len() / self.lines.stride <= FEW;
         let mut best: Option<BinnedSplit<S::Number>> = None;
@@ -87,6 +104,12 @@ impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
         while first < d && best.is_none() {
             let last = (first + tried).min(d);
             self.draw(first, last);
+            if let Some(sparse) = &rows.sparse {
+                let node = SparseNode { lines, start: open.start };
+                self.search_sparse(sparse, node, first..last, all, own, &mut best);
+                first = last;
+                continue;
+            }
             match self.lines.stride {
                 _ if self.limits.random_splits && self.lines.plain => {
                     self.try_random_cuts(lines, first, last, all, own, &mut best)
@@ -104,11 +127,6 @@ impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
             first = last;
         }
         best.filter(|split| split.gain >= self.limits.min_gain)
-    }
-
-    /// The number of columns that a node considers.
-    pub fn n_tried(&self) -> usize {
-        self.seen.len()
     }
 
     /// Draws the columns at positions `first..last` of the order.
@@ -153,7 +171,7 @@ impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
     fn fits_column_lanes(&self) -> bool {
         let limits = self.limits;
         let free = limits.min_samples_leaf <= 1.0 && limits.min_weight_leaf <= 0.0 && !limits.random_splits;
-        free && self.lines.plain && self.statistics.is_one_number() && self.seen.len() >= 12
+        free && self.lines.plain && self.statistics.is_one_number() && self.n_tried >= 12
     }
 
     /// The best split of a small node over the columns at positions `drawn` of the order.
@@ -200,7 +218,7 @@ impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
     }
 
     /// Searches one column and clears its bins.
-    fn search(
+    pub fn search(
         &mut self,
         slot: usize,
         feature: usize,
@@ -346,7 +364,7 @@ impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
 
     /// Keeps the split with the left side `scratch[0]` if it is allowed and the best so far.
     #[inline(always)]
-    fn consider(
+    pub fn consider(
         &mut self,
         place: BinSplitPosition,
         all: &[S::Number],
@@ -388,11 +406,11 @@ impl<'a, S: BinStatistics> BinnedTreeBuilder<'a, S> {
 }
 
 /// The position of a split.
-struct BinSplitPosition {
-    feature: usize,
-    bin: u8,
-    set: Option<Box<BinSet>>,
-    missing_left: bool,
+pub(super) struct BinSplitPosition {
+    pub feature: usize,
+    pub bin: u8,
+    pub set: Option<Box<BinSet>>,
+    pub missing_left: bool,
 }
 
 impl BinSplitPosition {

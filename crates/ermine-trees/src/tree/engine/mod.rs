@@ -23,6 +23,7 @@ mod tests;
 mod walk;
 
 use super::Forest;
+use super::predict::walks_sparse;
 pub(super) use codes::BLOCK;
 use ermine_core::matrix::Features;
 use rayon::prelude::*;
@@ -75,7 +76,8 @@ pub(crate) fn sums<'a>(
     if outputs == 0 {
         return sums;
     }
-    let engine = if PredictionEngine::pays(features.n_rows(), trees.len() * forests.len()) { engine() } else { None };
+    let pays = PredictionEngine::pays(features.n_rows(), trees.len() * forests.len()) && !walks_sparse(features);
+    let engine = if pays { engine() } else { None };
     match engine {
         Some(PredictionEngine::Sliced(sliced)) => {
             let work = |scratch: &mut sliced::SlicedScratch, (block, sums): (usize, &mut [f64])| {
