@@ -43,7 +43,7 @@ pub use binned::{Binned, Bins};
 pub use dataset::{Dataset, Roles, Target, Task};
 pub use design::{DesignOptions, FeatureMap, Numbers};
 pub use differences::TableDifferences;
-pub use encode::{Dense, EncodeOptions, Encoder};
+pub use encode::{Dense, EncodeOptions, Encoder, Encoding};
 pub use features::Features;
 pub use schema::{FeatureSpec, Schema};
 pub use sorted::{Sorted, SortedColumn};
