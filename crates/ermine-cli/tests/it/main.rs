@@ -9,6 +9,7 @@ mod door;
 mod examples;
 mod limits;
 mod mistakes;
+mod options;
 mod select;
 mod work;
 
