@@ -42,8 +42,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     write(&args.output, &model.to_loadable_bytes()?)?;
     let (trees, columns) = (model.tree_ensemble()?.n_trees(), model.schema().features.len());
     let path = bold(&clean(&args.output.display().to_string()));
-    let said = format!("{} {path}: {}, {}\n", green("imported"), counted(trees, "tree"), counted(columns, "feature"));
-    if args.quiet { Ok(()) } else { print(&said) }
+    let message = format!("{} {path}: {}, {}\n", green("imported"), counted(trees, "tree"), counted(columns, "feature"));
+    if args.quiet { Ok(()) } else { print(&message) }
 }
 
 /// Sets the names of target and classes, which files of other programs don't have.
