@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
+//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `boosting` | options of gradient boosting |
 //! | `flags` | a flag for each parameter of a learner |
@@ -37,6 +37,8 @@ mod neighbors;
 mod predict;
 mod progress;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 mod split;
 mod terminal;
@@ -88,6 +90,8 @@ enum Command {
     Import(import::Args),
     Neighbors(neighbors::Args),
     Learners(learners::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
 }
 
 fn memory_limit(text: &str) -> Result<u64, String> {
@@ -133,6 +137,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Import(args) => import::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Learners(args) => learners::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
     }
 }
 

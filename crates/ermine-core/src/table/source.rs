@@ -57,7 +57,6 @@ impl<'a> ByteSource<'a> {
     }
 
     /// Bytes in memory.
-    #[cfg(test)]
     pub fn bytes(bytes: &'a [u8]) -> Self {
         ByteSource { path: PathBuf::from("memory"), bytes: Some(Cow::Borrowed(bytes)) }
     }
