@@ -1,5 +1,5 @@
 # `make test` is the whole suite; `make` lists the rest.
-.PHONY: help test test-rust test-python check audit python generate wheel docs site bench soak kills deny asan miri
+.PHONY: help test test-rust test-python check audit python generate wheel docs site bench soak soak-server kills deny asan miri
 
 VENV := .venv
 PYTHON ?= python3
@@ -22,6 +22,7 @@ help:
 	@echo "make site     the documentation site in target/site/html; updates the output blocks of the guide and the chart of the README"
 	@echo "make bench    side by side with other libraries; appends to bench/record (long)"
 	@echo "make soak     long random testing, asan, miri and fuzzing (long; SOAK_SECONDS for the fuzzing alone)"
+	@echo "make soak-server mixed good, bad, slow and aborted requests to a server for SOAK_SECONDS (600)"
 	@echo "make kills    kill running programs 100 times and look for lost and damaged files"
 	@echo "make deny     licenses, sources and known vulnerabilities of the dependencies"
 	@echo "make asan     the Rust tests under AddressSanitizer"
@@ -108,6 +109,12 @@ SOAK_SECONDS ?= 600
 soak: asan miri
 	PROPTEST_CASES=100000 cargo test --release --test it
 	cargo run --release -p ermine-fuzz --bin soak -- $(SOAK_SECONDS)
+	$(MAKE) soak-server
+
+# Mixed valid, invalid, slow and aborted requests to a server on loopback whose models are replaced meanwhile.
+soak-server:
+	cargo build --release -p ermine-cli
+	$(PYTHON) tools/soak_server.py --seconds $(SOAK_SECONDS)
 
 KILLS ?= 100
 kills:

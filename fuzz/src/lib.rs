@@ -6,6 +6,7 @@
 //! | [`table`] | CSV, also in gzip and in batches, and libsvm |
 //! | [`columnar`] | Parquet, Arrow IPC |
 //! | `import:FORMAT` | a model of XGBoost (JSON or UBJSON) or LightGBM: imported, used, exported ([`import`]) |
+//! | [`request`] | bodies of HTTP requests to a server: JSON rows, CSV, tensors, Arrow |
 //! | [`index`] | the sections of a nearest-neighbor index: loaded, searched |
 
 pub mod mutate;
@@ -24,8 +25,12 @@ pub type Run = fn(&[u8]);
 
 /// The names of all targets, and what they do. There is one for the model file of each learner.
 pub fn targets() -> Vec<(String, Run)> {
-    let mut all: Vec<(String, Run)> =
-        vec![("table".into(), table), ("columnar".into(), columnar), ("index".into(), index)];
+    let mut all: Vec<(String, Run)> = vec![
+        ("table".into(), table),
+        ("columnar".into(), columnar),
+        ("index".into(), index),
+        ("request".into(), request),
+    ];
     let models = ermine::registry::learners().map(|entry| format!("model:{}", entry.info().name));
     all.extend(models.map(|name| (name, model_file as Run)));
     all.extend(IMPORTS.map(|(name, _)| (format!("import:{name}"), import as Run)));
@@ -80,6 +85,44 @@ pub fn index(bytes: &[u8]) {
     let queries: Vec<f64> = (0..3 * width).map(|i| [0.5, -3.0, 1e6][i % 3]).collect();
     let Ok(rows) = RowMatrix::row_major(&queries, width) else { return };
     let _ = (index.kneighbors(&rows, 3), index.radius_neighbors(&rows, 2.0), index.own_kneighbors(2));
+}
+
+/// The requests that a body is sent as: path, header and its value.
+pub const REQUESTS: [(&str, &str, &str); 7] = [
+    ("/models/m/predict?probabilities=true", "content-type", "application/json"),
+    ("/models/m/predict?unknown=warn&contributions=true", "content-type", "application/json"),
+    ("/models/m/predict?unknown=warn", "content-type", "text/csv"),
+    ("/models/m/predict?unknown=warn", "content-type", "application/vnd.apache.arrow.stream"),
+    ("/v1/models/m:predict", "content-type", "application/json"),
+    ("/v2/models/m/infer", "content-type", "application/json"),
+    ("/v2/models/m/infer", "inference-header-content-length", "170"),
+];
+
+/// The body of a request. The first byte chooses which. Whatever the body is, the answer is no fault of the server.
+pub fn request(bytes: &[u8]) {
+    use axum::body::Body;
+    use ermine_server::testing::Application;
+    use std::sync::LazyLock;
+    static SERVER: LazyLock<(tokio::runtime::Runtime, Application)> = LazyLock::new(|| {
+        let path = std::env::temp_dir().join(format!("ermine-fuzz-{}", std::process::id())).join("m.ermine");
+        let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let started = std::fs::create_dir_all(&directory).map_err(|e| Error::data(e.to_string())).and_then(|()| {
+            seeds::served_model()?.save(&path)?;
+            let log = ermine_server::LogLevel::Off;
+            let config = ermine_server::Config { models: vec![path.clone()], log, ..Default::default() };
+            ermine_server::testing::application(config)
+        });
+        let _ = std::fs::remove_dir_all(&directory);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        (runtime.expect("a runtime"), started.expect("a server"))
+    });
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let (path, header, value) = REQUESTS[usize::from(choice) % REQUESTS.len()];
+    let request = axum::http::Request::post(path).header(header, value).body(Body::from(bytes.to_vec()));
+    let (runtime, application) = &*SERVER;
+    let response = runtime.block_on(application.handle(request.expect("a request")));
+    let status = response.status().as_u16();
+    assert!(status == 200 || (400..500).contains(&status), "{path}: {status}");
 }
 
 /// Reads a table from a file of its own for each thread, in memory where the system has a place for that.

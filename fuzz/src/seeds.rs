@@ -96,6 +96,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
             all.extend(files(&corpus, &[]));
             all.into_iter().map(|file| chosen(&[".parquet", ".arrow"], file)).collect()
         }
+        "request" => requests(),
         "index" => indexes().into_iter().map(|bytes| unsealed((String::new(), bytes))).collect(),
         _ => Vec::new(),
     }
@@ -119,4 +120,26 @@ fn indexes() -> Vec<Vec<u8>> {
         }
     }
     made
+}
+
+/// A small model of numbers and categories.
+pub fn served_model() -> ermine::Result<Model> {
+    let context = Context { seed: 1, threads: Some(1), ..ermine::context() };
+    let learner = Estimator::named("gradient-boosting").with("n_estimators", 3usize).learner(&context)?;
+    fit(&*learner, &small_data(&*learner, Task::Classification)?, &context)
+}
+
+/// Bodies of requests to [`served_model`], after the byte that chooses the request.
+fn requests() -> Vec<Vec<u8>> {
+    let rows = br#"{"rows": [{"x3": 1.5, "x7": null, "c": "red"}, [1, 2.5, "blue"]], "probabilities": true}"#.to_vec();
+    let bare = br#"[{"x3": -1e3, "c": "green", "t": true}, {}]"#.to_vec();
+    let csv = b"x3,x7,c\n1.5,2,red\n,7,\"blue\"\n".to_vec();
+    let v1 = br#"{"instances": [[1, 2, "red"], {"x3": 4}], "signature_name": "x"}"#.to_vec();
+    let v2 = br#"{"id": "a", "inputs": [{"name": "x3", "shape": [2, 1], "datatype": "FP64", "data": [1, [2.5]]}, {"name": "c", "shape": [2], "datatype": "BYTES", "data": ["red", "blue"]}], "outputs": [{"name": "predict_proba"}]}"#.to_vec();
+    let mut binary = br#"{"inputs": [{"name": "x3", "shape": [2], "datatype": "FP32", "parameters": {"binary_data_size": 8}}], "parameters": {"binary_data_output": true, "unknown": "warn"}}"#.to_vec();
+    binary.resize(170, b' ');
+    binary.extend([1.5f32.to_le_bytes(), 2.5f32.to_le_bytes()].concat());
+    let arrow = files(&root().join("fuzz/corpus/columnar"), &[".arrow"]).into_iter().map(|(_, bytes)| (3, bytes));
+    let all = [(0, rows.clone()), (1, rows), (0, bare.clone()), (1, bare), (2, csv), (4, v1), (5, v2), (6, binary)];
+    all.into_iter().chain(arrow).map(|(choice, body)| [&[choice], &body[..]].concat()).collect()
 }

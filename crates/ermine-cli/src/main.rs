@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
+//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `boosting` | options of gradient boosting |
 //! | `stream` | training in batches |
@@ -41,6 +41,8 @@ mod neighbors;
 mod predict;
 mod progress;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 mod split;
 mod stream;
@@ -96,6 +98,8 @@ enum Command {
     Learners(learners::Args),
     Completions(completions::Args),
     Man(completions::ManArgs),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
 }
 
 fn memory_limit(text: &str) -> Result<u64, String> {
@@ -143,6 +147,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Learners(args) => learners::run(&args),
         Command::Completions(args) => completions::run(&args, &Cli::command()),
         Command::Man(args) => completions::run_man(&args, &Cli::command()),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
     }
 }
 

@@ -12,10 +12,9 @@ use crate::threshold::second_probabilities;
 use ermine::Error;
 use ermine_core::matrix::{Schema, TableDifferences, Task};
 use ermine_core::model::{Model, Output, Prediction};
-use ermine_core::table::{Column, ColumnKind, ColumnType, Levels, Table};
+use ermine_core::table::{Column, ColumnType, Table};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -214,53 +213,16 @@ fn columns(
     proba: bool,
     threshold: Option<f64>,
 ) -> Result<Vec<Column>, Failure> {
-    let n = prediction.n_rows();
-    let number = |k: usize| (0..n).map(|row| prediction.row(row)[k]).collect::<Vec<f64>>();
     if proba && prediction.output() != Output::Probabilities {
         let numbers = matches!(schema.task, Task::Regression | Task::Ranking);
         let why = if numbers { "predicts numbers" } else { "gives no probabilities" };
         return Err(Failure::Usage(format!("--proba: this model {why}")));
     }
-    let second = threshold.map(|_| second_probabilities(prediction, "--threshold")).transpose()?;
-    let class = |row: usize| match (&second, threshold) {
-        (Some(second), Some(threshold)) => usize::from(second[row] >= threshold),
-        _ => prediction.class(row),
-    };
-    if schema.task == Task::Multilabel {
-        return Ok(labels(prediction, schema, proba));
-    }
-    if schema.task != Task::Classification {
-        let names = schema.target.iter().map(|target| format!("predicted_{target}"));
-        return Ok(names.enumerate().map(|(k, name)| Column::numeric(name, number(k))).collect());
-    }
-    let codes: Vec<u32> = (0..n).map(|row| class(row) as u32).collect();
-    let levels = Arc::new(Levels::new(schema.classes.iter().cloned()));
-    let name = format!("predicted_{}", schema.target.join("_"));
-    let mut columns = vec![Column::coded(name, ColumnKind::Nominal, codes, levels)];
-    if proba {
-        let names = schema.classes.iter().map(|class| format!("probability_{class}"));
-        columns.extend(names.enumerate().map(|(k, name)| Column::numeric(name, number(k))));
+    let mut columns = prediction.columns(schema, proba);
+    if let Some(threshold) = threshold {
+        let codes = second_probabilities(prediction, "--threshold")?.iter().map(|p| u32::from(*p >= threshold)).collect();
+        let levels = Arc::new(Levels::new(schema.classes.iter().cloned()));
+        columns[0] = Column::coded(columns[0].name.clone(), ColumnKind::Nominal, codes, levels);
     }
     Ok(columns)
-}
-
-/// The columns with predicted labels, in the form of the training data: 0 and 1 for each label, or one column with lists.
-fn labels(prediction: &Prediction, schema: &Schema, proba: bool) -> Vec<Column> {
-    let n = prediction.n_rows();
-    let mut columns: Vec<Column> = if schema.target == schema.classes {
-        let mark = |k: usize| (0..n).map(|row| f64::from(u8::from(prediction.has(row, k)))).collect::<Vec<f64>>();
-        let names = schema.classes.iter().map(|label| format!("predicted_{label}"));
-        names.enumerate().map(|(k, name)| Column::numeric(name, mark(k))).collect()
-    } else {
-        let list =
-            |row: usize| Some(prediction.labels(row).unwrap_or_default().join(";")).filter(|list| !list.is_empty());
-        let lists: Vec<Option<String>> = (0..n).map(list).collect();
-        vec![Column::nominal(format!("predicted_{}", schema.target.join("_")), &lists)]
-    };
-    if proba {
-        let number = |k: usize| (0..n).map(|row| prediction.row(row)[k]).collect::<Vec<f64>>();
-        let names = schema.classes.iter().map(|label| format!("probability_{label}"));
-        columns.extend(names.enumerate().map(|(k, name)| Column::numeric(name, number(k))));
-    }
-    columns
 }

@@ -203,6 +203,22 @@ impl Schema {
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
     }
 
+    /// The table with the features that it lacks, all of whose values are missing; and their names.
+    pub fn complete(&self, table: Table) -> (Table, Vec<String>) {
+        let n_rows = table.n_rows();
+        let is_there: HashSet<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+        let is_made = |feature: &FeatureSpec| matches!(feature.notation, Notation::DatePart { .. });
+        let lacking = |feature: &&FeatureSpec| !is_there.contains(feature.name.as_str()) && !is_made(feature);
+        let added: Vec<Column> = self.features.iter().filter(lacking).map(|feature| feature.missing(n_rows)).collect();
+        if added.is_empty() {
+            return (table, Vec::new());
+        }
+        let names = added.iter().map(|column| column.name.clone()).collect();
+        let mut columns = table.into_columns();
+        columns.extend(added);
+        (Table::of_columns(columns, n_rows), names)
+    }
+
     /// A part of a date column.
     fn date_part(&self, name: &str, of: &str, part: DatePart, dates: Option<&Column>) -> Result<Column> {
         let source = self.features.iter().find(|feature| feature.name == *of);
@@ -269,6 +285,15 @@ fn unique<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Result
 }
 
 impl FeatureSpec {
+    /// A column of this feature in which all values are missing.
+    fn missing(&self, n_rows: usize) -> Column {
+        if self.kind == ColumnKind::Numeric {
+            return Column { notation: self.notation.clone(), ..Column::numeric(&self.name, vec![f64::NAN; n_rows]) };
+        }
+        let levels = Arc::new(Levels::new(self.levels.iter().cloned()));
+        Column::coded(&self.name, self.kind, vec![MISSING; n_rows], levels)
+    }
+
     /// Converts a column to the form of this feature.
     fn of(&self, column: &Column) -> Result<Column> {
         Ok(self.in_form(column)?.in_unit_of(&column.notation))

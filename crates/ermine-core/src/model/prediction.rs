@@ -1,6 +1,7 @@
 //! Predictions.
 
 use crate::matrix::{Schema, Task};
+use crate::table::{Column, ColumnKind, Levels};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -44,6 +45,17 @@ impl Prediction {
     pub fn new(output: Output, values: Vec<f64>, schema: &Schema) -> Self {
         let classes = schema.classes.iter().cloned().collect();
         Prediction { output, width: output.width(schema), values, task: schema.task, classes }
+    }
+
+    /// Predictions from the numbers of all rows, `width` for each, with names of classes that are shared.
+    pub(super) fn of_parts(
+        output: Output,
+        width: usize,
+        values: Vec<f64>,
+        task: Task,
+        classes: Arc<[String]>,
+    ) -> Prediction {
+        Prediction { output, width, values, task, classes }
     }
 
     /// Concatenates predictions of one kind; `None` if they differ.
@@ -131,6 +143,39 @@ impl Prediction {
         let has = |&label: &usize| self.has(row, label);
         (self.task == Task::Multilabel)
             .then(|| (0..self.classes.len()).filter(has).map(|label| self.classes[label].as_str()).collect())
+    }
+
+    /// The predictions as columns of a table: `predicted_<target>` (for labels in the form of the training data: 0 and 1 for each label, or one column with lists), and with
+    /// `with_probabilities` `probability_<class>` for each class or label, where the model gives probabilities.
+    pub fn columns(&self, schema: &Schema, with_probabilities: bool) -> Vec<Column> {
+        let n = self.n_rows();
+        let numbers = |k: usize| (0..n).map(|row| self.row(row)[k]).collect::<Vec<f64>>();
+        let target = format!("predicted_{}", schema.target.join("_"));
+        let mut columns: Vec<Column> = match self.task {
+            Task::Classification => {
+                let codes: Vec<u32> = (0..n).map(|row| self.class(row) as u32).collect();
+                let levels = Arc::new(Levels::new(self.classes.iter().cloned()));
+                vec![Column::coded(target, ColumnKind::Nominal, codes, levels)]
+            }
+            Task::Multilabel if schema.target == schema.classes => {
+                let mark = |k: usize| (0..n).map(|row| f64::from(u8::from(self.has(row, k)))).collect::<Vec<f64>>();
+                let names = schema.classes.iter().map(|label| format!("predicted_{label}"));
+                names.enumerate().map(|(k, name)| Column::numeric(name, mark(k))).collect()
+            }
+            Task::Multilabel => {
+                let list = |row: usize| self.labels(row).map(|list| list.join(";")).filter(|list| !list.is_empty());
+                vec![Column::nominal(target, &(0..n).map(list).collect::<Vec<Option<String>>>())]
+            }
+            Task::Regression | Task::Ranking => {
+                let names = schema.target.iter().map(|target| format!("predicted_{target}"));
+                names.enumerate().map(|(k, name)| Column::numeric(name, numbers(k))).collect()
+            }
+        };
+        if with_probabilities && self.output == Output::Probabilities {
+            let names = self.classes.iter().map(|class| format!("probability_{class}"));
+            columns.extend(names.enumerate().map(|(k, name)| Column::numeric(name, numbers(k))));
+        }
+        columns
     }
 
     /// The name of the predicted class of a row; `None` for regression.

@@ -59,7 +59,7 @@ fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> R
         return Err(fault(None, None, "no @attribute and @data lines: this is not an ARFF file"));
     }
     let names: Vec<&str> = attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-    check_types(&options.types, &names)?;
+    check_types(options, &names)?;
     let line_of = |row: usize| Ok(lines.get(row).copied().unwrap_or(0));
     let mut columns = Vec::new();
     for ArffAttribute { name, wanted, cells, .. } in attributes {

@@ -12,7 +12,7 @@ use crate::parallel;
 use memchr::{memchr, memchr_iter, memrchr};
 
 /// Maximum length of a record.
-const MAX_RECORD: usize = 1 << 26;
+pub const MAX_RECORD: usize = 1 << 26;
 /// Maximum length of a quoted cell, so that a missing closing quote is found without reading the whole file.
 const MAX_QUOTED: usize = 1 << 24;
 /// Blocks per thread.
@@ -92,7 +92,7 @@ impl RecordScanner {
     }
 
     /// Removes the first `n` bytes, which are complete records.
-    fn shift(&mut self, n: usize) {
+    pub fn shift(&mut self, n: usize) {
         self.at -= n;
         self.end -= n;
         self.opened = self.opened.map(|opened| opened - n);

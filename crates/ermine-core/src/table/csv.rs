@@ -10,11 +10,14 @@
 //!
 //! Blank lines are skipped. Inside quotes a cell keeps its blanks, but numbers and missing-value markers are recognized. See [`cell`] for the quoting rules.
 
+mod blocks;
 mod cell;
 mod dialect;
 mod parse;
 #[cfg(test)]
 mod tests;
+
+pub use blocks::CsvBlocks;
 
 use super::block::{Cutter, check_table_size, for_each_batch};
 use super::coded_strings::CodedStrings;
@@ -46,10 +49,22 @@ pub fn read_source(
 ) -> Result<Table> {
     let missing = MissingMarkers::new(&options.missing);
     let dialect = sniff(source, options, &missing)?;
-    check_types(&options.types, &dialect.names)?;
+    read_dialect(source, &dialect, options, &missing, block_bytes, notes)
+}
+
+/// Reads a source that is written in a known way.
+fn read_dialect(
+    source: &ByteSource,
+    dialect: &Dialect,
+    options: &ReadOptions,
+    missing: &MissingMarkers,
+    block_bytes: usize,
+    notes: &mut Vec<ReadNote>,
+) -> Result<Table> {
+    check_types(options, &dialect.names)?;
     let wanted: Vec<Option<&ColumnType>> = dialect.names.iter().map(|name| options.types.get(name)).collect();
     let levels: Vec<Option<Levels>> = wanted.iter().map(|wanted| given_levels(*wanted)).collect();
-    let pass = FilePass { source, dialect: &dialect, missing: &missing, block_bytes };
+    let pass = FilePass { source, dialect, missing, block_bytes };
 
     let first: Vec<CellRule> = (0..wanted.len())
         .map(|j| match wanted[j] {

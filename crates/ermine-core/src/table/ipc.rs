@@ -18,17 +18,24 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::Schema;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// Reads an Arrow IPC file or stream.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     check_file(path)?;
-    guarded("Arrow IPC", || decode(path, options))
+    let file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
+    guarded("Arrow IPC", || decode(file, path, options))
 }
 
-fn decode(path: &Path, options: &ReadOptions) -> Result<Table> {
-    let mut file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
+impl Table {
+    /// Reads the bytes of an Arrow IPC file or stream.
+    pub fn from_ipc_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Table> {
+        guarded("Arrow IPC", || decode(Cursor::new(bytes), Path::new("memory"), options))
+    }
+}
+
+fn decode<R: Read + Seek>(mut file: R, path: &Path, options: &ReadOptions) -> Result<Table> {
     let mut magic = Vec::new();
     file.by_ref().take(6).read_to_end(&mut magic).map_err(|e| Error::io(path, e))?;
     bounds::check(&mut file, magic == b"ARROW1")?;
@@ -61,7 +68,7 @@ fn read_batches(
 /// The indices of the columns that are not ignored; an error if one has an unsupported type.
 fn kept_columns(schema: &Schema, options: &ReadOptions) -> Result<Vec<usize>> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    check_types(&options.types, &names)?;
+    check_types(options, &names)?;
     let mut kept = Vec::new();
     for (j, field) in schema.fields().iter().enumerate() {
         if options.types.get(field.name()) == Some(&ColumnType::Ignored) {

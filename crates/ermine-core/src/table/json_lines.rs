@@ -46,7 +46,7 @@ fn read_text(text: &[u8], options: &ReadOptions, notes: &mut Vec<ReadNote>) -> R
         }
         columns.iter_mut().for_each(|column| fill(column, lines.len()));
     }
-    check_types(&options.types, &names)?;
+    check_types(options, &names)?;
     let line_of = |row: usize| Ok(lines.get(row).copied().unwrap_or(0));
     let mut finished = Vec::new();
     for (name, words) in names.into_iter().zip(columns) {

@@ -72,7 +72,7 @@ fn retyped(columns: Vec<Column>, options: &ReadOptions) -> Result<Table> {
     if options.types.is_empty() {
         return Table::new(columns);
     }
-    check_types(&options.types, &columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())?;
+    check_types(options, &columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())?;
     let kept = columns.into_iter().filter(|column| options.types.get(&column.name) != Some(&ColumnType::Ignored));
     Table::new(
         kept.map(|column| {

@@ -44,6 +44,7 @@ mod write;
 pub use batches::TableBatches;
 pub use buffer::Buffer;
 pub use column::{Column, ColumnKind, Levels, MISSING, Values};
+pub use csv::CsvBlocks;
 pub use notation::Notation;
 pub use read::{ColumnType, ReadNote, ReadOptions, StrayCells};
 

@@ -183,7 +183,7 @@ fn unit(logical: Option<&LogicalType>, converted: ConvertedType) -> f64 {
 fn kept_columns(metadata: &ParquetMetaData, options: &ReadOptions) -> Result<Vec<(usize, Meaning)>> {
     let schema = metadata.file_metadata().schema_descr();
     let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
-    check_types(&options.types, &names)?;
+    check_types(options, &names)?;
     let mut kept = Vec::new();
     for (leaf, column) in schema.columns().iter().enumerate() {
         let name = names[schema.get_column_root_idx(leaf)];

@@ -63,8 +63,10 @@ impl ColumnType {
 /// Options of all readers: column types that override inference, and missing-value markers.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Types by column name. Unknown names are errors.
+    /// Types by column name. Unknown names are errors, unless `absent_types` allows them.
     pub types: BTreeMap<String, ColumnType>,
+    /// Whether types may be declared for columns that the file doesn't have.
+    pub absent_types: bool,
     /// Cells that mean "missing", after trimming blanks.
     pub missing: Vec<String>,
     /// The delimiter of a CSV file; detected if `None`.
@@ -161,6 +163,7 @@ impl Default for ReadOptions {
         let missing = ["", "NA", "N/A", "?", "NaN", "nan", "null", "NULL"].map(String::from).to_vec();
         ReadOptions {
             types: BTreeMap::new(),
+            absent_types: false,
             missing,
             delimiter: None,
             header: true,
@@ -261,10 +264,13 @@ pub(super) fn fault(line: Option<u64>, column: Option<&str>, message: impl Into<
     }
 }
 
-/// Checks that types are declared only for existing columns.
-pub(super) fn check_types<S: AsRef<str>>(types: &BTreeMap<String, ColumnType>, names: &[S]) -> Result<()> {
+/// Checks that types are declared only for existing columns, unless the options allow others.
+pub(super) fn check_types<S: AsRef<str>>(options: &ReadOptions, names: &[S]) -> Result<()> {
+    if options.absent_types {
+        return Ok(());
+    }
     let known: HashSet<&str> = names.iter().map(AsRef::as_ref).collect();
-    match types.keys().find(|name| !known.contains(name.as_str())) {
+    match options.types.keys().find(|name| !known.contains(name.as_str())) {
         Some(name) => Err(Error::unknown("column", name, names.iter().map(AsRef::as_ref))),
         None => Ok(()),
     }

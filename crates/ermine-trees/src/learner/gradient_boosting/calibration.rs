@@ -10,7 +10,7 @@
 //!
 //! **Reference.** Romano, Patterson and Candès, Conformalized Quantile Regression, NeurIPS 2019; Vovk, Cross-conformal predictors, 2015.
 
-use super::fitted::Boosted;
+use super::fitted::BoostedTrees;
 use super::rounds;
 use super::run::add_init_scores;
 use crate::boost::booster::Booster;
@@ -30,11 +30,11 @@ struct HeldOutRows {
 
 /// Moves the quantiles of a model by their errors on held-out rows. `train` trains a model like it on other rows. Returns it with notes on what was done.
 pub(super) fn calibrate(
-    fitted: Boosted,
+    fitted: BoostedTrees,
     data: &Dataset,
     seed: u64,
-    train: impl Fn(&Dataset) -> Result<Boosted>,
-) -> Result<(Boosted, Vec<String>)> {
+    train: impl Fn(&Dataset) -> Result<BoostedTrees>,
+) -> Result<(BoostedTrees, Vec<String>)> {
     let parts = rounds::parts(data, seed)?;
     if parts.is_empty() {
         return Ok((fitted, vec!["the quantiles are not calibrated: there are too few rows".into()]));
@@ -53,7 +53,7 @@ pub(super) fn calibrate(
     let offsets = held_out.offsets(|_| true);
     let start = fitted.booster.start().iter().zip(&offsets).map(|(start, offset)| start + offset).collect();
     let trees = (0..fitted.booster.n_trees()).map(|number| fitted.booster.tree(number)).collect::<Vec<_>>();
-    let calibrated = Boosted { booster: Booster::new(start, trees), ..fitted };
+    let calibrated = BoostedTrees { booster: Booster::new(start, trees), ..fitted };
     Ok((calibrated, held_out.notes(parts.len())))
 }
 
