@@ -101,4 +101,4 @@ pub use ermine_core::table::Buffer;
 pub use ermine_core::matrix::{FeatureSpec, Features, Schema, Splits, Target, TargetValue, Task};
 
 #[doc(inline)]
-pub use ermine_core::table::{ColumnKind, ColumnType, Levels, MAX_ROWS, MISSING, ReadOptions, Values};
+pub use ermine_core::table::{ColumnKind, ColumnType, Levels, MAX_ROWS, MISSING, ReadOptions, TableBatches, Values};

@@ -113,7 +113,9 @@ pub use ermine_core::learner::Context;
 pub use ermine_core::learner::estimator::Estimator;
 
 #[doc(inline)]
-pub use ermine_core::learner::{Capabilities, Family, LearnerInfo, PathLearner, SplitPredictions, Trained};
+pub use ermine_core::learner::{
+    Capabilities, Family, IncrementalLearner, LearnerInfo, PathLearner, SplitPredictions, Trained,
+};
 
 #[doc(inline)]
 pub use ermine_core::matrix::{Features, Schema};

@@ -87,13 +87,26 @@ fn a_parquet_file_of_a_billion_rows_is_refused_at_once() {
 #[test]
 fn what_is_read_in_batches_needs_no_memory_for_all_rows() {
     let sandbox = Sandbox::new("batches");
-    let rows: String = (0..400_000).map(|i| format!("{},{},{}\n", i % 1000, i % 7, (i % 7) * 2)).collect();
-    let file = sandbox.write("long.csv", &format!("a,b,y\n{rows}"));
-    let words =
-        ["train", &file, "-t", "y", "--learner", "sgd", "-o", "m.ermine", "--max-memory", "12M", "--ignore", "a"];
-    // 400,000 rows of two columns are 6.4 MB, more than is free beside the program itself.
-    let batches = [&words[..], &["--stream", "1000"]].concat();
-    sandbox.run(&batches).succeeds().prints(&["400,000 rows in 400 batches"]);
+    // 3,000,000 rows of three numbers are 72 MB.
+    let block: String = (0..3_000).map(|i| format!("{},{},{}\n", i % 10, i % 7, i % 7)).collect();
+    let file = sandbox.write("long.csv", &format!("a,b,y\n{}", block.repeat(1000)));
+    let words = [
+        "train",
+        &file,
+        "-t",
+        "y",
+        "--task",
+        "regression",
+        "--learner",
+        "sgd",
+        "-o",
+        "m.ermine",
+        "--max-memory",
+        "64M",
+    ];
+    sandbox.run(&words).fails(1, &["a table of", "--max-memory"]);
+    let batches = [&words[..], &["--stream", "10000"]].concat();
+    sandbox.run(&batches).succeeds().prints(&["3,000,000 rows in 300 batches"]);
 }
 
 #[cfg(unix)]
