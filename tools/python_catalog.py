@@ -294,7 +294,7 @@ WITHOUT_EFFECT = {
 SOLVERS = {"Ridge": '"auto"', "LogisticRegression": '"lbfgs"', "QuantileRegressor": '"highs"'}
 
 #: Parameters of scikit-learn estimators that the class translates: type hint, default, type for the documentation, documentation.
-_NO_WARM_START = ("bool", "False", "bool", "Not supported: every fit starts from scratch. Use ``partial_fit`` to continue.")
+_SKLEARN_WARM_START = ("bool", "False", "bool", "Whether the next fit starts from this one, by scikit-learn's class of the same name; ``partial_fit`` continues here.")
 _METRIC_PARAMS = {
     "metric_params": ("Mapping[str, Any] | None", "None", "dict or None", "Parameters of the metric: 'p' for minkowski, or 'VI' for mahalanobis, the inverse of ``covariance``."),
 }
@@ -329,8 +329,8 @@ TRANSLATED = {
         "early_stopping": ("bool", "False", "bool", "Not supported: use SGDClassifier for early stopping."),
         "warm_start": ("bool", "False", "bool", "Not supported: use ``partial_fit`` of SGDClassifier to continue."),
     },
-    "SGDClassifier": {"warm_start": _NO_WARM_START},
-    "SGDRegressor": {"warm_start": _NO_WARM_START},
+    "SGDClassifier": {"warm_start": _SKLEARN_WARM_START},
+    "SGDRegressor": {"warm_start": _SKLEARN_WARM_START},
     "RidgeCV": {
         "cv": (
             "Any", "None", "None, int, splitter or iterable",

@@ -96,6 +96,10 @@ class CoordinateDescentCVMethods(CrossValidated, CoordinateDescentMethods):
 
     alphas: Any
 
+    def _needs_sklearn(self) -> bool:
+        # A path of one strength.
+        return super()._needs_sklearn() or self.__dict__.get("eps") == 1
+
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()
         if isinstance(params.get("l1_ratio"), (int, float, np.number)):

@@ -218,7 +218,7 @@ class RegressionTreeOptions(SklearnOptions):
 
     def _needs_sklearn(self) -> bool:
         state = self.__dict__
-        return state.get("criterion") == "absolute_error" and bool(np.any(state.get("monotonic_cst") or ()))
+        return state.get("criterion") == "absolute_error" and state.get("monotonic_cst") is not None and bool(np.any(state["monotonic_cst"]))
 
 
 class RegressionForestMethods(RegressionTreeOptions, ForestMethods):

@@ -142,9 +142,16 @@ class SGDMethods(SklearnOptions):
 
     penalty: str | None
     l1_ratio: float | None
+    warm_start: bool
 
     def _needs_sklearn(self) -> bool:
-        return False
+        return bool(self.__dict__.get("warm_start"))
+
+    def _make_delegate(self) -> Any:
+        # A warm start continues with the same object.
+        before = self.__dict__.get("_delegate")
+        made = super()._make_delegate()
+        return before.set_params(**made.get_params(deep=False)) if before is not None and self._needs_sklearn() else made
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
@@ -214,9 +221,13 @@ class SGDClassifierMethods(Coefficients, MarginClassifier):
 
 
 class ClosedFormMethods(PositiveCoefficients):
-    """A linear model that is solved at once."""
+    """A linear model that is solved at once. A penalty for each target is scikit-learn's."""
 
+    alpha: Any
     solver: str
+
+    def _needs_sklearn(self) -> bool:
+        return super()._needs_sklearn() or np.ndim(self.__dict__.get("alpha")) > 0
 
     @property
     def solver_(self) -> str:

@@ -1593,7 +1593,8 @@ class SGDClassifier(_linear.CoefficientNames, _linear.SGDMethods, _streaming.Par
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class).
     warm_start : bool, default=False
-        Not supported: every fit starts from scratch. Use ``partial_fit`` to continue.
+        Whether the next fit starts from this one, by scikit-learn's class of the same name; ``partial_fit`` continues
+        here.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
@@ -1740,7 +1741,8 @@ class SGDRegressor(_linear.CoefficientNames, _linear.SGDMethods, _linear.Interce
         coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a
         stream.
     warm_start : bool, default=False
-        Not supported: every fit starts from scratch. Use ``partial_fit`` to continue.
+        Whether the next fit starts from this one, by scikit-learn's class of the same name; ``partial_fit`` continues
+        here.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
