@@ -64,7 +64,12 @@ FAMILIES = {
 }
 
 #: Learners whose estimator is written by hand, and why.
-LEFT_OUT = {"one-class-svm": "it learns without a target: see OneClassSVM in ermine/_svm.py"}
+LEFT_OUT = {
+    "one-class-svm": "it learns without a target: see OneClassSVM in ermine/_svm.py",
+    "stacking": "its names are scikit-learn's own classes, which take any estimator",
+    "voting": "its names are scikit-learn's own classes, which take any estimator",
+    "auto": "it has no class yet: use `ermine auto`, or ermine::auto in Rust",
+}
 
 #: Parameters that concern voting among classes.
 VOTES = ("tie", "tie_metric", "keep")

@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve` | one subcommand each |
+//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `auto`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `boosting` | options of gradient boosting |
 //! | `stream` | training in batches |
@@ -21,6 +21,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod auto;
 mod boosting;
 mod clean;
 mod compare;
@@ -61,6 +62,7 @@ const AFTER_HELP: &str = "\
 Start here:
   ermine describe data.csv --target y                   look at the data
   ermine compare data.csv --target y                    find the best learner
+  ermine auto data.csv --target y -o y.ermine           train the best model
   ermine train data.csv --target y -o y.ermine          train a model
   ermine evaluate y.ermine test.csv                     evaluate it on a test set
   ermine report y.ermine test.csv -o report.html        write a full report
@@ -89,6 +91,7 @@ enum Command {
     Evaluate(evaluate::Args),
     CrossValidate(cross_validate::Args),
     Compare(compare::Args),
+    Auto(auto::Args),
     Tune(tune::Args),
     Show(show::Args),
     Report(report::Args),
@@ -139,6 +142,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Auto(args) => auto::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),

@@ -111,6 +111,12 @@ purposes! {
     GraphLayers = 60,
     /// Order in which points enter the neighbor graph.
     GraphOrder = 61,
+    /// Candidates that a bag of the ensemble selection of `auto` may choose from.
+    AutoBags = 70,
+    /// Rows that the ensemble selection of `auto` looks at.
+    AutoRows = 71,
+    /// Configurations that `auto` tries after its portfolio.
+    AutoConfigurations = 72,
 }
 
 impl Purpose {

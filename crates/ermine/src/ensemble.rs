@@ -100,6 +100,47 @@ pub use crate::reduction::adaboost::AdaBoost;
 #[doc(inline)]
 pub use crate::reduction::bagging::Bagging;
 
+/// Stacking: a learner on top of the out-of-fold predictions of other learners.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::ensemble::EstimatorList;
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let estimators = EstimatorList::named(&["decision-tree", "nearest-neighbors"]);
+/// let model = Stacking { estimators, ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use crate::reduction::stacking::Stacking;
+
+/// Voting: the weighted mean, or the majority, of different learners.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::ensemble::EstimatorList;
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let estimators = EstimatorList::named(&["decision-tree", "nearest-neighbors"]);
+/// let model = Voting { estimators, weights: vec![2.0, 1.0], ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use crate::reduction::voting::Voting;
+
+#[doc(inline)]
+pub use crate::reduction::stacking::StackMethod;
+
+#[doc(inline)]
+pub use crate::reduction::voting::VotingMethod;
+
+#[doc(inline)]
+pub use ermine_core::learner::estimator::EstimatorList;
+
 #[doc(inline)]
 pub use crate::reduction::adaboost::{AdaBoostAlgorithm, RegressionLoss};
 

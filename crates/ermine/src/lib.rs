@@ -1,5 +1,7 @@
 #![doc = include_str!("tour.md")]
 
+#[cfg(feature = "trees")]
+pub mod auto;
 pub mod baseline;
 pub mod calibration;
 pub mod data;

@@ -3,11 +3,15 @@
 //! Every learner and reduction, tables and data sets, models, metrics and cross-validation.
 
 pub use crate::Fit;
+#[cfg(feature = "trees")]
+pub use crate::auto::Auto;
 pub use crate::baseline::Baseline;
 pub use crate::calibration::Calibrated;
 pub use crate::data::{Column, Dataset, Roles, Splits, Table, Task};
 #[cfg(feature = "trees")]
-pub use crate::ensemble::{AdaBoost, Bagging, ComparisonForest, ExtraTrees, GradientBoosting, RandomForest};
+pub use crate::ensemble::{
+    AdaBoost, Bagging, ComparisonForest, ExtraTrees, GradientBoosting, RandomForest, Stacking, Voting,
+};
 pub use crate::learner::{Context, Estimator, Learner};
 #[cfg(feature = "linear")]
 pub use crate::linear_model::{

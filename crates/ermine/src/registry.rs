@@ -9,12 +9,14 @@
 //! # Ok::<(), ermine::Error>(())
 //! ```
 
+#[cfg(feature = "trees")]
+use crate::auto;
 use crate::baseline;
 #[cfg(feature = "linear")]
 use crate::reduction::ranking;
 #[cfg(feature = "trees")]
 use crate::reduction::{adaboost, bagging};
-use crate::reduction::{calibration, multiclass, multilabel};
+use crate::reduction::{calibration, multiclass, multilabel, stacking, voting};
 use ermine_core::error::Result;
 use ermine_core::learner::Learner;
 use ermine_core::model::{Fitted, Header};
@@ -63,6 +65,14 @@ const REDUCTIONS: &[RegistryEntry] = &[
         load: |sections, header| bagging::FittedBagging::load(sections, header, load_part),
     },
     RegistryEntry {
+        make: || Box::new(stacking::Stacking::default()),
+        load: |sections, header| stacking::FittedStacking::load(sections, header, load_part),
+    },
+    RegistryEntry {
+        make: || Box::new(voting::Voting::default()),
+        load: |sections, header| voting::FittedVoting::load(sections, header, load_part),
+    },
+    RegistryEntry {
         make: || Box::new(calibration::Calibrated::default()),
         load: |sections, header| calibration::FittedCalibration::load(sections, header, load_part),
     },
@@ -99,6 +109,11 @@ const REDUCTIONS: &[RegistryEntry] = &[
     RegistryEntry {
         make: || Box::new(ranking::OmegaRanking::default()),
         load: |sections, header| ranking::FittedRanker::load(sections, header, load_part),
+    },
+    #[cfg(feature = "trees")]
+    RegistryEntry {
+        make: || Box::new(auto::Auto::default()),
+        load: |sections, header| auto::FittedAuto::load(sections, header, load_part),
     },
 ];
 

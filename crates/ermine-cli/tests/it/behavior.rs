@@ -4,7 +4,7 @@ use crate::{RunOutput, Sandbox, penguins};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-const SUBCOMMANDS: [&str; 14] = [
+const SUBCOMMANDS: [&str; 15] = [
     "describe",
     "split",
     "train",
@@ -12,6 +12,7 @@ const SUBCOMMANDS: [&str; 14] = [
     "evaluate",
     "cross-validate",
     "compare",
+    "auto",
     "tune",
     "show",
     "report",

@@ -3,6 +3,7 @@
 // A test stops at the first surprise.
 #![allow(clippy::unwrap_used)]
 
+mod auto;
 mod behavior;
 mod boosting;
 mod door;

@@ -129,6 +129,46 @@ impl ParamType for Estimator {
     }
 }
 
+/// Several learners, each with the parameters in which it differs from its defaults: `ridge,random-forest(n_estimators=20)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EstimatorList(pub Vec<Estimator>);
+
+impl EstimatorList {
+    /// Learners with their default parameters.
+    pub fn named(names: &[&str]) -> EstimatorList {
+        EstimatorList(names.iter().map(|name| Estimator::named(*name)).collect())
+    }
+}
+
+impl fmt::Display for EstimatorList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(Estimator::to_string).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl ParamType for EstimatorList {
+    fn kind() -> ParamKind {
+        ParamKind::Text
+    }
+    fn to_value(&self) -> Value {
+        Value::List(self.0.iter().map(Estimator::to_value).collect())
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        // Commas inside parentheses may have cut a learner in two on its way here: all parts are put together again.
+        let text = match value {
+            Value::Text(_) | Value::List(_) => value.to_string(),
+            _ => return None,
+        };
+        let text = text.trim();
+        let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+        let found: Vec<Estimator> = outer_commas(inside).into_iter().map(Estimator::parse).collect::<Option<_>>()?;
+        (!found.is_empty()).then_some(EstimatorList(found))
+    }
+    fn wanted() -> Option<String> {
+        Some("learners separated by commas, each a name, or name(parameter=value, ...) with both brackets".into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +184,27 @@ mod tests {
         }
         for wrong in ["", "a(b)", "a(b=1", "(b=1)", "a b"] {
             assert_eq!(Estimator::from_value(&Value::Text(wrong.into())), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_learners_is_read_as_it_is_written() {
+        let text =
+            "ridge,bagging(estimator=svr(c=2.0,kernel=rbf),max_samples=0.5),stacking(estimators=[a,b(c=1,d=2)],cv=3)";
+        let list = EstimatorList::from_value(&Value::Text(text.into())).unwrap();
+        assert_eq!(list.0.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), ["ridge", "bagging", "stacking"]);
+        assert_eq!(list.to_string(), text);
+        for value in [list.to_value(), Value::parse(text), Value::Text(format!("[{text}]"))] {
+            assert_eq!(EstimatorList::from_value(&value), Some(list.clone()), "{value:?}");
+        }
+        // Below another learner.
+        let outer =
+            Estimator::named("calibrated").with("estimator", Estimator::named("voting").with("estimators", list));
+        assert_eq!(Estimator::parse(&outer.to_string()), Some(outer));
+        for wrong in
+            [Value::None, Value::Int(3), Value::Text(String::new()), Value::parse("a,,b"), Value::parse("a(b=1,c")]
+        {
+            assert_eq!(EstimatorList::from_value(&wrong), None, "{wrong:?}");
         }
     }
 }

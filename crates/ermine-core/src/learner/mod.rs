@@ -89,6 +89,8 @@ pub enum Family {
     Multilabel,
     /// Calibration of probabilities.
     Calibration,
+    /// Automatic choice and combination of learners.
+    Auto,
 }
 
 /// The inputs of a fit that are not parameters of the learner.

@@ -23,7 +23,7 @@ use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::{can_learn, check};
 use ermine_core::learner::raw_columns::{STANDARDIZE, standardize_by_default};
-use ermine_core::learner::{Context, Learner};
+use ermine_core::learner::{Context, Family, Learner};
 use ermine_core::matrix::Dataset;
 use ermine_core::param::Value;
 use ermine_core::progress::{Control, Event};
@@ -202,6 +202,8 @@ pub fn suitable(data: &Dataset, preferred: &str, context: &Context<'_>) -> Vec<B
 /// Whether a learner is suitable: it supports the task, uses the target, and isn't a mere wrapper of the preferred learner.
 pub fn is_suitable(learner: &dyn Learner, data: &Dataset, preferred: &str) -> bool {
     let wraps = learner.get("estimator").is_some_and(|inner| inner.to_string() == preferred);
+    // Ensembles of other learners take as long as all of them.
+    let wraps = wraps || learner.get("estimators").is_some() || learner.info().family == Family::Auto;
     can_learn(learner, data.task()) && learner.needs_target() && !wraps
 }
 

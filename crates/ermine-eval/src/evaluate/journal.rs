@@ -155,7 +155,7 @@ impl Subject {
 }
 
 /// A hash of the data.
-fn fingerprint(data: &Dataset) -> u32 {
+pub fn fingerprint(data: &Dataset) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     let mut numbers = |values: &[f64]| values.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
     for j in 0..data.features().n_columns() {

@@ -3,13 +3,13 @@
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Learner, fit};
-use ermine_core::matrix::{Dataset, Features};
+use ermine_core::matrix::{Dataset, FeatureSpec, Features};
 #[cfg(feature = "trees")]
 use ermine_core::model::Link;
 use ermine_core::model::{Fitted, Header, Output, Proof, Status};
 use ermine_core::progress::PartObserver;
 use ermine_core::section::Sections;
-use ermine_core::table::{Column, Table};
+use ermine_core::table::{Column, ColumnKind, Table};
 #[cfg(feature = "trees")]
 use ermine_trees::ensemble::TreeSum;
 #[cfg(feature = "trees")]
@@ -28,6 +28,12 @@ pub struct Member {
     fitted: Arc<dyn Fitted>,
     /// How its training ended; `Done` for members read from a file.
     status: Status,
+}
+
+/// A column of numbers that a reduction adds to the features.
+pub fn numeric_feature(name: String) -> FeatureSpec {
+    let (kind, levels, open) = (ColumnKind::Numeric, Vec::new(), false);
+    FeatureSpec { name, kind, levels, open, notation: Default::default(), range: None }
 }
 
 /// Selects columns of the features; the selection of rows is kept.
@@ -60,6 +66,19 @@ impl Member {
         // The name in the header differs from the learner's if `fit` wrapped the learner in a reduction.
         let (learner, status) = (model.header().learner.clone(), model.certificate().status.clone());
         Ok(Member { learner, columns, fitted: model.into_fitted(), status })
+    }
+
+    /// The name of its learner.
+    pub fn learner(&self) -> &str {
+        &self.learner
+    }
+
+    /// The numbers that its probabilities are computed from, and how many there are for each row; `None` if it has none.
+    pub fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        match &self.columns {
+            None => self.fitted.margins(features),
+            Some(columns) => self.fitted.margins(&select_columns(features, columns)?),
+        }
     }
 
     /// Whether the model reads categories as text.
@@ -97,11 +116,7 @@ impl Member {
 
     /// The log odds of the second of two classes, for each row; `None` if the model does not compute its probabilities from them.
     pub fn log_odds(&self, features: &Features) -> Result<Option<Vec<f64>>> {
-        let margins = match &self.columns {
-            None => self.fitted.margins(features)?,
-            Some(columns) => self.fitted.margins(&select_columns(features, columns)?)?,
-        };
-        Ok(margins.filter(|(_, width)| *width == 1).map(|(margins, _)| margins))
+        Ok(self.margins(features)?.filter(|(_, width)| *width == 1).map(|(margins, _)| margins))
     }
 
     /// The fitted model.

@@ -48,6 +48,8 @@ fn learners_of_the_prelude() -> Vec<Box<dyn Learner>> {
         NearestNeighbors,
         AdaBoost,
         Bagging,
+        Stacking,
+        Voting,
         Calibrated,
         OneVsRest,
         OneVsOne,
@@ -57,6 +59,7 @@ fn learners_of_the_prelude() -> Vec<Box<dyn Learner>> {
         LabelPowerset,
         PairwiseRanking,
         OmegaRanking,
+        Auto,
     ]
 }
 
@@ -109,7 +112,7 @@ fn data_for(task: Task, n: usize) -> Dataset {
 #[test]
 fn a_predictor_predicts_what_the_model_predicts() {
     for entry in learners() {
-        let learner = (entry.make)();
+        let learner = crate::made(entry);
         for &task in learner.info().capabilities.tasks {
             let (name, data) = (learner.info().name, data_for(task, 120));
             let model = learner.fit(&data).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -28,7 +28,7 @@ fn every_claim_of_a_model_is_true() {
     for seed in first..first + from_environment("ERMINE_AUDIT", 2) {
         let problem = Problem::draw(seed);
         for entry in learners() {
-            let learner = (entry.make)();
+            let learner = crate::made(entry);
             for data in problem.datasets(&*learner) {
                 let fit = Fit { learner: &*learner, data: &data, seed, numeric: problem.numeric };
                 let place = format!("seed {seed}, {} for {}", entry.info().name, data.task());

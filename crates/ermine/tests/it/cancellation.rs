@@ -97,7 +97,7 @@ fn every_learner_checks_for_cancellation_every_100_ms_of_work() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let only = std::env::var("ERMINE_LEARNER").ok();
     let mut late = Vec::new();
-    for learner in learners().map(|entry| (entry.make)()) {
+    for learner in learners().map(crate::made) {
         let name = learner.info().name;
         if only.as_ref().is_some_and(|only| only != name) {
             continue;

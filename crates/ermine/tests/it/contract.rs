@@ -75,7 +75,7 @@ fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
 /// Runs `check(learner, data)` for every learner on every kind of data it takes.
 fn for_every_learner(n: usize, check: impl Fn(&dyn Learner, &Dataset)) {
     for entry in learners() {
-        let learner = (entry.make)();
+        let learner = crate::made(entry);
         datasets(&*learner, n).iter().for_each(|data| check(&*learner, data));
     }
 }
@@ -249,7 +249,7 @@ fn absurd_parameters_are_refused_by_name() {
             let absurd =
                 [Value::Text("absurd".into()), Value::Float(f64::NAN), Value::Float(-1e300), Value::Int(i64::MIN)];
             for value in absurd {
-                let mut learner = (entry.make)();
+                let mut learner = crate::made(entry);
                 match learner.set(spec.name, &value) {
                     Err(e) => assert!(e.to_string().contains(spec.name), "{e}"),
                     Ok(()) => assert!(
@@ -262,7 +262,7 @@ fn absurd_parameters_are_refused_by_name() {
                     ),
                 }
             }
-            let mut learner = (entry.make)();
+            let mut learner = crate::made(entry);
             learner.set(spec.name, &spec.default).unwrap_or_else(|e| panic!("a default is refused: {e}"));
             assert!(!spec.doc.is_empty());
         }

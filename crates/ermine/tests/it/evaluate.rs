@@ -58,7 +58,7 @@ fn a_random_id_column_does_not_leak() {
     let validation =
         Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: true, pool: true, custom: &[] };
     for entry in registry::learners() {
-        let learner = (entry.make)();
+        let learner = crate::made(entry);
         let Ok(found) = cross_validate(&*learner, &data, &validation, &ermine::context()) else { continue };
         let mean = found.scores[0].mean;
         assert!(mean < NO_LEAK, "{}: {mean}", learner.info().name);
@@ -280,7 +280,7 @@ fn a_path_predicts_what_separate_fits_predict() {
     let (classes, numbers) = (classes(300), numbers(300));
     let mut n_paths = 0;
     for entry in registry::learners() {
-        let learner = (entry.make)();
+        let learner = crate::made(entry);
         let Some(path) = learner.path() else { continue };
         n_paths += 1;
         let spec = learner.specs().into_iter().find(|s| s.name == path.parameter()).unwrap();
@@ -681,7 +681,7 @@ fn an_undefined_metric_is_an_error_with_its_reason() {
 #[test]
 fn parameter_values_a_task_refuses_are_not_tried() {
     for entry in registry::learners() {
-        let learner = (entry.make)();
+        let learner = crate::made(entry);
         for data in [classes(120), numbers(120)] {
             if !learner.needs_target() || ermine_core::learner::fit::check(&*learner, &data).is_err() {
                 continue;

@@ -52,7 +52,7 @@ fn datasets(learner: &dyn Learner, columns: Vec<Column>, scale: f64) -> Vec<Data
 
 /// Learners of many parts with a few only: these tests are about numbers, not about quality.
 fn small(entry: &ermine::registry::RegistryEntry) -> Box<dyn Learner> {
-    let mut learner = (entry.make)();
+    let mut learner = crate::made(entry);
     if learner.get("n_estimators").is_some() {
         learner.set("n_estimators", &ermine_core::param::Value::Int(3)).unwrap();
     }

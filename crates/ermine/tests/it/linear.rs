@@ -250,7 +250,7 @@ fn sparse_columns_give_the_same_models() {
         }
         for dense in targets {
             let same = Dataset::from_parts(sparse(&rows), dense.target().clone(), dense.task()).unwrap();
-            let mut made = (entry.make)();
+            let mut made = crate::made(entry);
             if info.name == "gradient-descent" && dense.task() == Task::Classification {
                 made.set("loss", &Value::Text("log_loss".into())).unwrap();
             }
@@ -351,7 +351,7 @@ fn hard_columns_give_finite_answers_or_a_diagnosis() {
         let n = rows.len();
         for entry in registry::learners() {
             let info = entry.info();
-            let made = (entry.make)();
+            let made = crate::made(entry);
             if !info.capabilities.sparse {
                 continue;
             }

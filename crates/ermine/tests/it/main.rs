@@ -6,6 +6,7 @@
 mod adaboost;
 mod api;
 mod audit;
+mod auto;
 mod bagging;
 mod boosting;
 mod boosting_given;
@@ -35,11 +36,22 @@ mod pruning;
 mod ranking;
 mod reductions;
 mod sparse;
+mod stacking;
 mod stump;
 mod svm;
 mod tree;
 mod tree_golden;
 mod tree_words;
+
+/// A learner of the registry with its defaults. `auto` tries two candidates only: with its defaults it trains more models than all other learners together.
+fn made(entry: &ermine::registry::RegistryEntry) -> Box<dyn ermine::learner::Learner> {
+    let mut learner = (entry.make)();
+    if entry.info().name == "auto" {
+        learner.set("n_candidates", &ermine::learner::Value::Int(2)).unwrap();
+        learner.set("cv", &ermine::learner::Value::Int(2)).unwrap();
+    }
+    learner
+}
 
 /// A data set that ships with the tests.
 fn shipped(name: &str) -> std::path::PathBuf {

@@ -48,7 +48,7 @@ fn files() -> &'static [Vec<u8>] {
     FILES.get_or_init(|| {
         let able = learners().flat_map(|entry| entry.info().capabilities.tasks.iter().map(move |&task| (entry, task)));
         let file = |(entry, task): (&RegistryEntry, Task)| {
-            let mut learner = (entry.make)();
+            let mut learner = crate::made(entry);
             if learner.get("n_estimators").is_some() {
                 learner.set("n_estimators", &Value::Int(3)).unwrap();
             }
@@ -200,7 +200,7 @@ fn golden_files_are_read_and_predict_what_they_did() {
         let name = entry.info().name;
         let (file, expected) = (dir.join(format!("{name}.v{FORMAT_VERSION}.ermine")), dir.join(format!("{name}.json")));
         if !file.exists() && std::env::var_os("ERMINE_BLESS").is_some() {
-            let model = fit(&*(entry.make)(), &data, &ermine::context()).unwrap();
+            let model = fit(&*crate::made(entry), &data, &ermine::context()).unwrap();
             model.save(&file).unwrap();
             let values = model.predict_data(&data).unwrap().values().to_vec();
             std::fs::write(&expected, serde_json::to_string(&values).unwrap()).unwrap();

@@ -29,7 +29,7 @@ pub(super) fn class_scores(scores: &[f64], n_classes: usize, output: Output, cla
 }
 
 /// Logarithms of unnormalized probabilities of all classes.
-pub(super) fn log_probabilities(scores: &[f64], n_classes: usize, output: Output) -> Vec<f64> {
+pub(crate) fn log_probabilities(scores: &[f64], n_classes: usize, output: Output) -> Vec<f64> {
     match output {
         Output::Margin => scores.iter().flat_map(|&m| [0.0, m]).collect(),
         Output::Probabilities => scores.iter().map(|p| p.max(EPSILON).ln()).collect(),
@@ -40,6 +40,25 @@ pub(super) fn log_probabilities(scores: &[f64], n_classes: usize, output: Output
                 s.iter().map(move |x| (x - largest).max(-1e100))
             })
             .collect(),
+    }
+}
+
+/// Probabilities at a temperature, from the logarithms of unnormalized probabilities of all classes.
+pub(crate) fn scale_log_probabilities(z: &[f64], n_classes: usize, inverse: f64) -> Vec<f64> {
+    let mut p = vec![0.0; z.len()];
+    for (p, z) in p.chunks_mut(n_classes).zip(z.chunks(n_classes)) {
+        let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        p.iter_mut().zip(z).for_each(|(p, z)| *p = (inverse * (z - largest)).exp());
+    }
+    normalize(&mut p, n_classes);
+    p
+}
+
+/// Divides the numbers of each row by their sum.
+fn normalize(p: &mut [f64], n_classes: usize) {
+    for p in p.chunks_mut(n_classes) {
+        let sum: f64 = p.iter().sum();
+        p.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { 1.0 / n_classes as f64 });
     }
 }
 
@@ -97,10 +116,7 @@ impl FittedCalibration {
         let mut p = vec![0.0; features.n_rows() * k];
         match &self.calibrators[0].curve {
             CalibrationCurve::Temperature { inverse } => {
-                for (p, z) in p.chunks_mut(k).zip(log_probabilities(&scores, k, output).chunks(k)) {
-                    let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    p.iter_mut().zip(z).for_each(|(p, z)| *p = (inverse * (z - largest)).exp());
-                }
+                return Ok(scale_log_probabilities(&log_probabilities(&scores, k, output), k, *inverse));
             }
             curve if k == 2 => {
                 for (p, f) in p.chunks_mut(2).zip(class_scores(&scores, k, output, 1)) {
@@ -115,10 +131,7 @@ impl FittedCalibration {
                 }
             }
         }
-        for p in p.chunks_mut(k) {
-            let sum: f64 = p.iter().sum();
-            p.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { 1.0 / k as f64 });
-        }
+        normalize(&mut p, k);
         Ok(p)
     }
 }

@@ -21,10 +21,11 @@ pub use fitted::FittedCalibration;
 
 use super::committee::{self, Member};
 use super::estimator::Estimator;
+use super::out_of_fold::{folds, out_of_fold};
 use curve::{Calibrator, isotonic, sigmoid, temperature};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
-use ermine_core::matrix::{Dataset, Splits, Task};
+use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::Range;
 use ermine_core::progress::{Event, report};
@@ -124,35 +125,17 @@ impl Calibrated {
         data: &Dataset,
         context: &Context<'_>,
     ) -> Result<(Vec<f64>, Output, Vec<Status>)> {
-        let splits = match context.folds {
-            Some(folds) => Splits::of_folds(data, folds)?,
-            None if data.n_rows() < 2 => {
-                return Err(Error::data("calibration needs at least 2 rows (got n_samples = 1)"));
-            }
-            None => Splits::k_fold(data, self.cv.min(data.n_rows()), context.seed)?,
-        };
-        let n_folds = splits.len();
-        report(context.observer, Event::Begin { what: "calibration folds", total: Some(n_folds as u64 + 1) })?;
-        let (mut all, mut output, mut statuses) = (Vec::new(), Output::Probabilities, Vec::new());
-        for index in 0..splits.len() {
-            let (train, test) = splits.split(index);
-            let member = Member::train(learner, &data.select(&train)?, None, context.seed, context)?;
-            output = member.output();
-            statuses.push(member.status().clone());
-            let outputs = member.predict(&data.features().select(&test)?)?;
-            let width = outputs.len() / test.len().max(1);
-            all.resize(data.n_rows() * width, 0.0);
-            for (&row, outputs) in test.iter().zip(outputs.chunks(width.max(1))) {
-                all[row as usize * width..][..width].copy_from_slice(outputs);
-            }
-            report(context.observer, Event::Step { done: index as u64 + 1, score: None })?;
-        }
+        let splits = folds(data, self.cv, "calibration", context)?;
+        report(context.observer, Event::Begin { what: "calibration folds", total: Some(1) })?;
+        let found = out_of_fold(learner, data, &splits, context, &|member, features| member.predict(features))?;
         report(context.observer, Event::End)?;
+        let output = found.members.first().map_or(Output::Values, Member::output);
+        let statuses = found.members.iter().map(|member| member.status().clone()).collect();
         if output == Output::Values {
             let need = format!("{}, which is not a classifier", self.estimator.name);
             return Err(Error::Unsupported { learner: "calibrated".into(), need });
         }
-        Ok((all, output, statuses))
+        Ok((found.values, output, statuses))
     }
 
     fn certificate(&self, calibrators: &[Calibrator], status: Status) -> Certificate {

@@ -4,15 +4,14 @@
 //! instead. Several chains are averaged: their probabilities, or their votes if the classifiers have no probabilities. A chain without links is binary relevance.
 
 use super::train_classifiers;
-use crate::reduction::committee::{LoadFitted, Member};
+use crate::reduction::committee::{LoadFitted, Member, numeric_feature};
 use crate::reduction::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
-use ermine_core::matrix::{Dataset, FeatureSpec, Features, Schema, Target, Task};
+use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
 use ermine_core::model::{Fitted, Header, Output};
 use ermine_core::parallel;
 use ermine_core::section::Sections;
-use ermine_core::table::ColumnKind;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -44,14 +43,8 @@ impl ChainLayout {
         own.schema.classes = binary_labels().to_vec();
         if self.linked && n_labels > 0 {
             let order = self.orders.get(index / n_labels).map_or(&[][..], Vec::as_slice);
-            own.schema.features.extend(order.iter().take(index % n_labels).map(|&label| FeatureSpec {
-                name: label_feature_name(label),
-                kind: ColumnKind::Numeric,
-                levels: Vec::new(),
-                open: false,
-                notation: Default::default(),
-                range: None,
-            }));
+            let earlier = order.iter().take(index % n_labels);
+            own.schema.features.extend(earlier.map(|&label| numeric_feature(label_feature_name(label))));
         }
         own
     }
