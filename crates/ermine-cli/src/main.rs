@@ -11,6 +11,8 @@
 //! | `data` | a file becomes a data set, with a summary |
 //! | `terminal`, `grid` | colors, widths, writing to stdout; tables of text |
 //! | `progress`, `interrupt` | bars, and stopping on Ctrl-C and other signals |
+//! | `completions` | completions for shells, and manual pages |
+//! | `threshold` | the decision threshold of two classes, by what mistakes cost |
 //! | `files` | output files |
 //! | `failure` | what went wrong, and the exit code |
 
@@ -21,6 +23,7 @@ mod args;
 mod boosting;
 mod clean;
 mod compare;
+mod completions;
 mod cross_validate;
 mod data;
 mod describe;
@@ -40,6 +43,7 @@ mod report;
 mod show;
 mod split;
 mod terminal;
+mod threshold;
 mod train;
 mod tune;
 
@@ -88,6 +92,8 @@ enum Command {
     Import(import::Args),
     Neighbors(neighbors::Args),
     Learners(learners::Args),
+    Completions(completions::Args),
+    Man(completions::ManArgs),
 }
 
 fn memory_limit(text: &str) -> Result<u64, String> {
@@ -133,6 +139,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Import(args) => import::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Learners(args) => learners::run(&args),
+        Command::Completions(args) => completions::run(&args, &Cli::command()),
+        Command::Man(args) => completions::run_man(&args, &Cli::command()),
     }
 }
 
