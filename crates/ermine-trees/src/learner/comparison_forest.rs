@@ -22,7 +22,7 @@ use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, 
 use ermine_core::parallel;
 use ermine_core::param::{ParamType, Range};
 use ermine_core::params;
-use ermine_core::progress::{Event, Parts, report};
+use ermine_core::progress::{Event, PartObserver, report};
 use ermine_core::rng::{self, Purpose, RngExt};
 use ermine_core::section::Sections;
 use rayon::prelude::*;
@@ -161,7 +161,7 @@ impl ComparisonForest {
         let (n_pairs, data, place) = (self.n_pairs, &data, &place);
         let rank = ranks(data, rows, width, place);
         let pairs = PairProposals { n_pairs, limits, data, space, rows, width, place, rank, by_number: true, seed };
-        Ok(grow_for(data, pairs, &Parts(context.observer))?.0)
+        Ok(grow_for(data, pairs, &PartObserver(context.observer))?.0)
     }
 
     fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Result<OutOfBag> {

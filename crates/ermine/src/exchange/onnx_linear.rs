@@ -10,7 +10,7 @@
 use super::onnx::{OnnxGraph, int, tensor, value};
 use super::protobuf::ProtobufMessage;
 use ermine_core::error::{Error, Result};
-use ermine_core::matrix::{Encoding, FeatureMap, Task};
+use ermine_core::matrix::{ColumnEncoding, FeatureMap, Task};
 use ermine_core::model::{Link, Model};
 use ermine_linear::kernel::Kernel;
 use ermine_linear::learner::linear::fitted::{LinearLink, LinearModel};
@@ -42,10 +42,10 @@ struct BasicColumns {
 fn basic_columns(map: &FeatureMap) -> BasicColumns {
     let encodings = map.encoder().columns();
     let mut basic = BasicColumns { numbers: Vec::new(), categories: Vec::new(), encoded: Vec::new() };
-    let n_numbers = encodings.iter().filter(|encoding| matches!(encoding, Encoding::Number { .. })).count();
+    let n_numbers = encodings.iter().filter(|encoding| matches!(encoding, ColumnEncoding::Number { .. })).count();
     for (feature, encoding) in encodings.iter().enumerate() {
         match encoding {
-            Encoding::Number { fill, center, scale, indicator } => {
+            ColumnEncoding::Number { fill, center, scale, indicator } => {
                 let place = basic.numbers.len();
                 basic.numbers.push((feature as i64, *fill));
                 basic.encoded.push((vec![(place, 1.0 / scale)], -center / scale));
@@ -53,7 +53,7 @@ fn basic_columns(map: &FeatureMap) -> BasicColumns {
                     basic.encoded.push((vec![(n_numbers + place, 1.0)], 0.0));
                 }
             }
-            Encoding::OneHot { place, indicator, reference } => {
+            ColumnEncoding::OneHot { place, indicator, reference } => {
                 let mut known = Vec::new();
                 let mut columns = vec![Vec::new(); place.iter().flatten().count()];
                 for (code, column) in place.iter().enumerate() {

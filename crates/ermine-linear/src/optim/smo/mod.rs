@@ -227,7 +227,7 @@ pub fn solve_from<E: KernelElement>(
         }
     }
     if let Some(change) = state.balance() {
-        rows.add(gram, &[change], &mut state.sums);
+        rows.add(gram, &[change], &mut state.sums, options.observer)?;
     }
     let intercept = state.intercept();
     let (value, bound) = state.values(intercept);

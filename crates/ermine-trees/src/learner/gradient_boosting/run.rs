@@ -16,7 +16,7 @@ use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::memory;
 use ermine_core::model::{Certificate, Fitted, Link, Output, Proof, Status};
 use ermine_core::param::Value;
-use ermine_core::progress::Parts;
+use ermine_core::progress::PartObserver;
 use std::borrow::Cow;
 
 /// A request to train: parameters, and what belongs to the fit and not to the learner.
@@ -120,7 +120,7 @@ impl FitRequest<'_> {
         if self.params.calibrate_quantiles && !fitted.levels.is_empty() {
             let mut notes = vec!["the quantiles are not calibrated: training continues, or is to be continued".into()];
             if self.context.init_model.is_none() && self.context.checkpoint.is_none() {
-                let parts = Parts(self.context.observer);
+                let parts = PartObserver(self.context.observer);
                 let params = GradientBoosting { calibrate_quantiles: false, ..self.params.clone() };
                 let request = FitRequest { params, context: Context { observer: &parts, ..self.context } };
                 let train = |rows: &Dataset| Ok(request.train_model(rows)?.0);
