@@ -42,7 +42,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     write(&args.output, &model.to_loadable_bytes()?)?;
     let (trees, columns) = (model.tree_ensemble()?.n_trees(), model.schema().features.len());
     let path = bold(&clean(&args.output.display().to_string()));
-    let message = format!("{} {path}: {}, {}\n", green("imported"), counted(trees, "tree"), counted(columns, "feature"));
+    let message =
+        format!("{} {path}: {}, {}\n", green("imported"), counted(trees, "tree"), counted(columns, "feature"));
     if args.quiet { Ok(()) } else { print(&message) }
 }
 

@@ -12,9 +12,10 @@ use crate::threshold::second_probabilities;
 use ermine::Error;
 use ermine_core::matrix::{Schema, TableDifferences, Task};
 use ermine_core::model::{Model, Output, Prediction};
-use ermine_core::table::{Column, ColumnType, Table};
+use ermine_core::table::{Column, ColumnKind, ColumnType, Levels, Table};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -220,7 +221,8 @@ fn columns(
     }
     let mut columns = prediction.columns(schema, proba);
     if let Some(threshold) = threshold {
-        let codes = second_probabilities(prediction, "--threshold")?.iter().map(|p| u32::from(*p >= threshold)).collect();
+        let second = second_probabilities(prediction, "--threshold")?;
+        let codes: Vec<u32> = second.iter().map(|probability| u32::from(*probability >= threshold)).collect();
         let levels = Arc::new(Levels::new(schema.classes.iter().cloned()));
         columns[0] = Column::coded(columns[0].name.clone(), ColumnKind::Nominal, codes, levels);
     }
