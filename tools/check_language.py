@@ -61,6 +61,11 @@ WORDS = {
     r"\bfollows? from this\b": "random seed",
     r"\bfar off\b": "uncertain",
     r"\bdoes best\b|\bdo best\b": "scores best",
+    r"\bwhere there (?:is|are) none\b": "if there is none, without",
+    r"\bthat is no (?:number|row|column|class|value)\b": "that is not a",
+    r"\bcan't be told\b": "is not defined, is unknown",
+    r"\bis asked (?:about|to be)\b": "is requested, is needed",
+    r"\bwhoever\b": "the caller, the user, the process",
 }
 PATTERNS = [(re.compile(pattern), instead) for pattern, instead in WORDS.items()]
 #: Names of other projects and of golden data, and this list.

@@ -292,7 +292,7 @@ WITHOUT_EFFECT = {
 SOLVERS = {"Ridge": '"auto"', "LogisticRegression": '"lbfgs"', "QuantileRegressor": '"highs"'}
 
 #: Parameters of scikit-learn estimators that the class translates: type hint, default, type for the documentation, documentation.
-_NO_WARM_START = ("bool", "False", "bool", "Not supported: every fit starts anew. Use ``partial_fit`` to continue.")
+_NO_WARM_START = ("bool", "False", "bool", "Not supported: every fit starts from scratch. Use ``partial_fit`` to continue.")
 _METRIC_PARAMS = {
     "metric_params": ("Mapping[str, Any] | None", "None", "dict or None", "Parameters of the metric: 'p' for minkowski, or 'VI' for mahalanobis, the inverse of ``covariance``."),
 }

@@ -1,6 +1,6 @@
 //! What comes from files, made harmless before it is shown.
 
-/// Text from files or models, made harmless: control characters could move the cursor or change what was said before.
+/// Removes control characters from text of files or models, which could move the cursor or change earlier output.
 pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

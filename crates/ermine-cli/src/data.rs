@@ -96,7 +96,7 @@ fn is_sparse_text(file: &Path) -> bool {
     [".libsvm", ".svmlight", ".svm", ".letor"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// The target columns. A name that is no column may be several, separated by commas.
+/// The target columns: a column name, or several separated by commas.
 fn targets(args: &DataArgs, table: &Table) -> Result<Vec<String>, Failure> {
     if args.target.is_empty() {
         let missing = "no target column; choose one with --target <COLUMN>";

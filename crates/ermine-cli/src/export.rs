@@ -34,7 +34,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// The format that the name of a file asks for.
+/// The format implied by the extension of a file.
 fn by_ending(path: &Path) -> Result<ExportFormat, Failure> {
     match path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).as_deref() {
         Some("onnx") => Ok(ExportFormat::Onnx),

@@ -23,7 +23,7 @@ pub enum Failure {
     Stopped,
     /// A signal, after finished work was printed or written.
     StoppedWith(&'static str),
-    /// Whoever read our output has gone, as `head` does when it has enough: not an error.
+    /// The reader of our output has exited, as `head` does: not an error.
     BrokenPipe,
 }
 

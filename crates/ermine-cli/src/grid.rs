@@ -83,7 +83,7 @@ mod tests {
 
     fn sample() -> Grid {
         let mut grid = Grid::new(["name", "a", "b", "note"]).left(&[3]);
-        grid.push(["first", "1", "2", "a long remark that goes on and on and on"]);
+        grid.push(["first", "1", "2", "a long remark that runs on and on and on"]);
         grid.push(["x", "10", "200", "short"]);
         grid
     }
@@ -92,7 +92,7 @@ mod tests {
     fn columns_line_up() {
         console::set_colors_enabled(false);
         let text = sample().text(None);
-        let expected = "  name    a    b  note\n  first   1    2  a long remark that goes on and on and on\n  x      10  200  short\n";
+        let expected = "  name    a    b  note\n  first   1    2  a long remark that runs on and on and on\n  x      10  200  short\n";
         assert_eq!(text, expected);
     }
 
@@ -104,7 +104,7 @@ mod tests {
             let notice = text.lines().filter(|line| !line.contains("not shown"));
             assert!(notice.map(measure_text_width).all(|w| w <= width), "{width}:\n{text}");
         }
-        assert!(sample().text(Some(45)).contains("a long remark that goes on…"), "{}", sample().text(Some(45)));
+        assert!(sample().text(Some(45)).contains("a long remark that runs on…"), "{}", sample().text(Some(45)));
         assert!(sample().text(Some(20)).contains("(1 column not shown)"), "{}", sample().text(Some(20)));
     }
 }

@@ -16,7 +16,7 @@ static N_ACKNOWLEDGED: AtomicUsize = AtomicUsize::new(0);
 static WRITING: Mutex<()> = Mutex::new(());
 static ON_EXIT: Mutex<Option<ExitAction>> = Mutex::new(None);
 
-/// Prints what is finished, and says what that is.
+/// Prints finished results, and returns what they are.
 type ExitAction = Box<dyn FnOnce() -> Option<&'static str> + Send>;
 
 /// How long work has to come to an end by itself. Work that reports progress does so many times in this time.
@@ -29,7 +29,7 @@ const SIGINT: u8 = 2;
 #[cfg(unix)]
 pub fn install() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    // What whoever started us wants ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a shell script.
+    // Signals that the parent process ignores stay ignored: SIGHUP under `nohup`, SIGINT in a background job of a shell script.
     let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(heard) {
         std::thread::spawn(move || signals.forever().for_each(|signal| stop(signal as u8)));

@@ -17,7 +17,7 @@ const LONGEST_ETA: Duration = Duration::from_secs(48 * 3600);
 /// Work within work within work is not drawn.
 const MOST_BARS: usize = 2;
 
-/// Watches long work and draws it.
+/// Observes long work and draws progress bars.
 pub struct Progress {
     bars: MultiProgress,
     /// One for each piece of work under way, the innermost last.

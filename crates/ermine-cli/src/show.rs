@@ -137,7 +137,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "text": body,
         }));
     }
-    // Whoever asks for a part gets that part alone.
+    // A requested part is printed alone.
     let is_part = args.shap.is_some()
         || args.reasons.is_some()
         || args.importance.is_some()

@@ -401,7 +401,7 @@ impl<T: ParamType> ParamType for Vec<T> {
     }
 }
 
-/// Declares an enum whose variants are the allowed words of a parameter.
+/// Declares an enum whose variants are the allowed values of a parameter.
 #[macro_export]
 macro_rules! choice {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[doc = $doc:literal])* $variant:ident = $word:literal),+ $(,)? }) => {

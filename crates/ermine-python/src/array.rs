@@ -45,7 +45,7 @@ fn matrix_columns<T: Number>(array: &Bound<'_, PyArray2<T>>) -> Option<Vec<Value
     let owner: Arc<dyn Any + Send + Sync> = Arc::new(array.clone().unbind());
     let column = |j: usize| {
         let first = start.wrapping_offset(j as isize * across);
-        // SAFETY: numpy says that these places hold aligned numbers; the owner keeps the array, and so its memory, alive.
+        // SAFETY: numpy guarantees that these positions hold aligned numbers; the owner keeps the array, and so its memory, alive.
         T::values(unsafe { Buffer::foreign(first, n_rows, down, owner.clone()) })
     };
     Some((0..n_columns).map(column).collect())

@@ -1,4 +1,4 @@
-//! Frames that hand themselves over by Arrow's capsules, whatever library they are of, and without any of them.
+//! Import of data frames through the Arrow PyCapsule interface, without depending on any frame library.
 //!
 //! `__arrow_c_stream__` gives a capsule that points to a C stream of batches, `__arrow_c_array__` a pair of capsules: a type and an array of it. Both are read while the interpreter is held, because the
 //! other library's callbacks may need it; what is read becomes columns without it.

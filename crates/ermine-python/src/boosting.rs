@@ -1,4 +1,4 @@
-//! Gradient boosting with what parameters can't say: query groups, scores to start from, rows to watch, losses and metrics of one's own, checkpoints.
+//! Gradient boosting with inputs that are not parameters: query groups, initial scores, validation sets, custom losses and metrics, checkpoints.
 //!
 //! Functions of the user are called on the thread that trains, which takes the interpreter for the time of the call. What they raise ends the training and is
 //! raised again where `fit` was called.
@@ -61,8 +61,8 @@ impl ValidationSet<'_, '_> {
     }
 }
 
-/// Learns a sum of trees. `extras` may hold `group`, `init_score`, `validation` (a list of sets: table, target, weight, group, init score; the last is watched), `objective`, `metric`, `checkpoint` (path,
-/// every so many rounds) and `model` (to go on from).
+/// Trains gradient boosting. `extras` may contain `group`, `init_score`, `validation` (a list of sets: table, target, weight, group, init score; the last is used for early stopping), `objective`, `metric`, `checkpoint` (path,
+/// number of rounds between checkpoints) and `model` (to continue from).
 #[pyfunction]
 #[pyo3(signature = (params, table, target, weight, extras, *, seed, threads, note, progress = None, callback = None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
@@ -87,13 +87,13 @@ pub fn boost(
     let init_score = extra::<Bound<'_, PyArray1<f64>>>(extras, "init_score")?;
     let data =
         ValidationSet { table, target, weight, group: group.as_ref(), init_score: init_score.as_ref() }.dataset()?;
-    // The last is watched, and of the others it is told how they fared.
+    // The last set is used for early stopping; the others are only evaluated.
     let mut sets = validation(extras)?;
     let validation = sets.pop();
     let (objective, metric): (Option<Py<PyAny>>, Option<Py<PyAny>>) =
         (extra(extras, "objective")?, extra(extras, "metric")?);
     if objective.is_some() && metric.is_none() && gradient_boosting.early_stopping_rounds.is_some() {
-        return Err(PyTypeError::new_err("early stopping with an objective of one's own needs an eval_metric"));
+        return Err(PyTypeError::new_err("early stopping with a custom objective needs an eval_metric"));
     }
     let checkpoint: Option<(PathBuf, usize)> = extra(extras, "checkpoint")?;
     let from: Option<Py<PyModel>> = extra(extras, "model")?;
@@ -143,13 +143,13 @@ fn extra<'py, T: for<'a> FromPyObject<'a, 'py>>(extras: &Bound<'py, PyDict>, nam
     }
 }
 
-/// The sets of rows to watch.
+/// The validation sets.
 fn validation(extras: &Bound<'_, PyDict>) -> PyResult<Vec<Dataset>> {
     let sets: Option<Vec<Bound<'_, PyAny>>> = extra(extras, "validation")?;
     sets.unwrap_or_default().iter().map(rows_of).collect()
 }
 
-/// A set of rows to watch: table, target, weight, group, init score.
+/// A validation set: table, target, weight, group, init score.
 fn rows_of(set: &Bound<'_, PyAny>) -> PyResult<Dataset> {
     type Numbers<'py> = Option<Bound<'py, PyArray1<f64>>>;
     type PartObserver<'py> = (Py<PyTable>, Py<PyTarget>, Numbers<'py>, Option<Bound<'py, PyArray1<u32>>>, Numbers<'py>);
@@ -272,7 +272,7 @@ impl Objective for PythonLoss {
         }
     }
 
-    /// What the loss is worth is not known: the size of its gradient says how far it is from its least.
+    /// The value of a custom loss is not known; the size of its gradient measures the distance from its minimum.
     fn loss(&self, rows: Range<usize>, scores: &[&[f64]]) -> f64 {
         match (rows.is_empty() || self.raised.is_there())
             .then_some(())
@@ -299,7 +299,7 @@ impl Objective for PythonLoss {
     }
 
     fn name(&self) -> &'static str {
-        "size of the gradient of a loss of one's own"
+        "size of the gradient of a custom loss"
     }
 }
 

@@ -65,7 +65,7 @@ fn points(
         let rows = |at: &ermine_core::param::Value| at.number().unwrap_or(0.0) as usize;
         return Ok(curve.into_iter().map(|p| point(rows(&p.at), p.score)).collect());
     }
-    let undefined = || ermine::Error::data(format!("{} can't be told in every split", measure.title()));
+    let undefined = || ermine::Error::data(format!("{} is not defined in every split", measure.title()));
     let one = |learner: &dyn Learner| {
         let scores = cross_validate(learner, data, &validation, context)?.scores;
         Ok(point(splits.split(0).0.len(), scores.into_iter().next().ok_or_else(undefined)?))

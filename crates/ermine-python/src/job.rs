@@ -1,12 +1,10 @@
-//! Long work away from the interpreter.
+//! Runs long work outside the interpreter.
 //!
-//! The work runs on a thread of its own and owns all that it needs. The calling thread gives up the interpreter and waits; a few times
-//! each second it takes it back to look for signals (only Python's main thread may) and to show progress. On Ctrl-C the work is asked to stop
-//! through its observer; if it doesn't come to a place where it asks within a moment, it is left behind to end by itself, so that the user has the
-//! prompt back whatever the learner is doing.
+//! The work runs on its own thread and owns its inputs. The calling thread releases the interpreter and waits; several times per second it acquires it again to check for signals (only
+//! Python's main thread may) and to show progress. On Ctrl-C the work is asked to stop through its observer; if it doesn't stop soon, it is abandoned to end by itself, so that the user gets
+//! the prompt back.
 //!
-//! A callback hears of every step, not only of the last one before a look. The work waits for it, and the calling thread makes the call, so that a callback may do what
-//! any function of the user's may do there: print, draw, raise.
+//! A callback receives every step. The work waits for it, and the calling thread makes the call, so that a callback may do anything: print, draw, raise.
 
 use ermine_core::progress::{Control, Event, Observer};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -16,13 +14,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often signals and progress are looked at.
+/// Interval of checks for signals and progress.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long work that was asked to stop is waited for.
+/// How long to wait for work that was asked to stop.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// What the work has said last.
+/// The latest progress.
 #[derive(Clone, Default, PartialEq)]
 struct JobState {
     what: String,
@@ -31,10 +29,10 @@ struct JobState {
     score: Option<(String, f64)>,
 }
 
-/// Hands a step over and waits until it has been heard.
+/// Passes a step on and waits until it has been handled.
 type StepCallback = Box<dyn Fn(JobState) -> Control + Send + Sync>;
 
-/// Watches the work for the thread that waits.
+/// Observes the work for the waiting thread.
 #[derive(Default)]
 pub struct JobObserver {
     stop: AtomicBool,
@@ -47,7 +45,7 @@ impl JobObserver {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes an event in; the state after it where it was a step.
+    /// Handles an event; returns the state after a step.
     fn take(&self, event: &Event<'_>) -> Option<JobState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -78,19 +76,19 @@ impl Observer for JobObserver {
     }
 }
 
-/// Who hears about the work: `progress` now and then, `callback` of every step; both are called with what is done, how much of it, how much there is, and a score.
+/// Receivers of progress: `progress` now and then, `callback` for every step; both are called with the name of the work, steps done, total steps, and a score.
 pub struct Listeners<'a, 'py> {
     pub progress: Option<&'a Bound<'py, PyAny>>,
     pub callback: Option<&'a Bound<'py, PyAny>>,
 }
 
 enum Message<T> {
-    /// A step, and where to say that it has been heard.
+    /// A step, and where to reply when it has been handled.
     Step(JobState, SyncSender<Control>),
     Done(T),
 }
 
-/// Runs `work` on a thread of its own and waits for it. `progress(what, done, total, score)` is called now and then, when there is news.
+/// Runs `work` on its own thread and waits for it. `progress(what, done, total, score)` is called now and then, if there is news.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -99,7 +97,7 @@ pub fn run<T: Send + 'static>(
     run_heard(py, &Listeners { progress, callback: None }, work)
 }
 
-/// The same, with someone who hears of every step.
+/// The same, with a callback for every step.
 pub fn run_heard<T: Send + 'static>(
     py: Python<'_>,
     listeners: &Listeners<'_, '_>,
@@ -110,7 +108,7 @@ pub fn run_heard<T: Send + 'static>(
     let shared = Arc::new(JobObserver { tell, ..JobObserver::default() });
     let observer = shared.clone();
     let body = move || {
-        // Nobody listens any more where the work was left behind.
+        // Nobody waits for abandoned work.
         let _ = sender.send(Message::Done(work(&observer)));
     };
     let thread = std::thread::Builder::new().name("ermine".into()).spawn(body);
@@ -121,7 +119,7 @@ pub fn run_heard<T: Send + 'static>(
         (receiver, message) = wait(py, receiver, TICK);
         let heard = match message {
             Ok(Message::Done(result)) => {
-                // However short the work was, its end is shown.
+                // Show the end even of short work.
                 show(listeners.progress, &shared, &mut shown)?;
                 return Ok(result);
             }
@@ -130,7 +128,7 @@ pub fn run_heard<T: Send + 'static>(
             Ok(Message::Step(state, reply)) => hear(listeners, &state, &reply),
         };
         let mut look = || {
-            // With a callback, steps may come so fast that no look ever times out.
+            // With a callback, steps may arrive so fast that no wait times out.
             if looked.elapsed() < TICK {
                 return Ok(());
             }
@@ -139,7 +137,7 @@ pub fn run_heard<T: Send + 'static>(
         };
         if let Err(signal) = heard.and_then(|()| look()) {
             shared.stop.store(true, Ordering::Relaxed);
-            // Whatever it would have given, nobody wants it now.
+            // The result is no longer needed.
             let _ = wait(py, receiver, GRACE);
             return Err(signal);
         }
@@ -149,7 +147,7 @@ pub fn run_heard<T: Send + 'static>(
 fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> StepCallback {
     Box::new(move |state| {
         let (reply, heard) = sync_channel(1);
-        // Nobody listens any more: stop.
+        // Nobody waits any more: stop.
         if sender.send(Message::Step(state, reply)).is_err() {
             return Control::Stop;
         }
@@ -157,7 +155,7 @@ fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> StepCallback {
     })
 }
 
-/// Calls back about a step, and lets the work go on unless the callback raised.
+/// Calls the callback for a step; the work continues unless the callback raised.
 fn hear(listeners: &Listeners<'_, '_>, state: &JobState, reply: &SyncSender<Control>) -> PyResult<()> {
     let result = listeners.callback.map_or(Ok(()), |callback| call(callback, state));
     // The work may have ended in the meantime.
@@ -174,7 +172,7 @@ fn wait<T: Send>(py: Python<'_>, receiver: Receiver<Message<T>>, time: Duration)
     })
 }
 
-/// Tells Python what is new.
+/// Reports new progress to Python.
 fn show(progress: Option<&Bound<'_, PyAny>>, observer: &JobObserver, shown: &mut JobState) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
     let state = observer.state();
@@ -189,7 +187,7 @@ fn call(listener: &Bound<'_, PyAny>, state: &JobState) -> PyResult<()> {
     listener.call1((&state.what, state.done, state.total, state.score.clone())).map(drop)
 }
 
-/// How many threads `n_jobs` stands for, as Python says it.
+/// The number of threads for `n_jobs`.
 #[pyfunction(name = "threads")]
 #[pyo3(signature = (n_jobs = None))]
 pub fn threads_of(n_jobs: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {

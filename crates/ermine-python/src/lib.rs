@@ -3,25 +3,25 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`array`](mod@array) | numpy arrays as columns, without a copy |
-//! | [`arrow`] | frames that hand themselves over by Arrow's capsules |
+//! | [`arrow`] | import of data frames through the Arrow PyCapsule interface |
 //! | [`table`] | `PyTable`: columns of arrays, codes and sparse matrices |
 //! | [`target`] | `PyTarget`: class labels become codes, numbers stay numbers |
 //! | [`value`] | parameters from Python |
 //! | [`job`] | long work away from the interpreter, with progress and Ctrl-C |
 //! | [`model`] | `Model`: fit, predict, save, load |
 //! | [`neighbor`] | `PyNeighborIndex`: who is near; functions of the user's own |
-//! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
+//! | [`boosting`] | gradient boosting with custom losses, metrics and validation sets |
 //! | [`ensemble`] | what models made of many parts can tell |
 //! | [`kernel`] | the Mercer check, and kernels of texts |
 //! | [`curve`] | learning and validation curves |
 //! | [`compare`] | the best learner for a table |
 //! | [`search`] | the best setting of a learner |
 //! | [`metric`] | scores of predictions |
-//! | [`report`] | all that can be said about a model on rows it has not seen; curves and bars |
+//! | [`report`] | reports on a model and a test set; curves and bars |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
-//! shapes and names, and keeps scikit-learn's manners.
+//! shapes and names, and follows scikit-learn's conventions.
 
 mod array;
 mod arrow;

@@ -38,7 +38,7 @@ pub struct PyModel {
     predictor: OnceLock<Option<Predictor>>,
 }
 
-/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters, `group` the query of each row, `folds` the fold of each row, or how many folds there are.
+/// Trains a model, or continues from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters, `group` the query of each row, `folds` the fold of each row, or how many folds there are.
 /// `progress` hears about the work now and then, `callback` of every step.
 #[pyfunction]
 #[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, callback = None, own = None, previous = None, group = None, folds = None))]
@@ -81,7 +81,7 @@ pub fn fit(
     Ok(PyModel::of(model, trouble))
 }
 
-/// The fold of each row: as Python says, or of so many folds as scikit-learn cuts them. Where there are too few rows for them, it is for the learner to say what then.
+/// The fold of each row: as given, or of a number of folds as scikit-learn divides them; `None` if there are too few rows, which the learner handles.
 fn folds_of(data: &Dataset, folds: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
     if let Ok(fold) = folds.cast::<PyArray1<u32>>() {
         return array::numbers(fold).map(Some);
@@ -90,7 +90,7 @@ fn folds_of(data: &Dataset, folds: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32
     Ok(splits.and_then(|splits| splits.folds().map(|(fold, _)| fold.to_vec())))
 }
 
-/// Goes on learning by stochastic gradient descent, with one pass over these rows: from `before`, or from nothing.
+/// Continues stochastic gradient descent with one pass over these rows: from `before`, or from scratch.
 #[pyfunction]
 #[pyo3(signature = (params, table, target, weight, before, *, seed, threads, note))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
@@ -227,7 +227,7 @@ impl PyModel {
         self.core().dot()
     }
 
-    /// The model as if-then rules, where it can be said in rules.
+    /// The model as if-then rules, if it has that form.
     fn rules(&self) -> Option<String> {
         self.core().rules()
     }
@@ -237,7 +237,7 @@ impl PyModel {
         self.core().pruning_path().map(|path| path.into_iter().map(|(alpha, impurity, _)| (alpha, impurity)).unzip())
     }
 
-    /// Why a row of a table gets its prediction, where the model can say it.
+    /// Explains the prediction of a row, if the model supports it.
     fn reasons(&self, table: &PyTable, row: usize) -> PyResult<Option<String>> {
         self.core().why_of_columns(table.inner.columns().to_vec(), row).map_err(python)
     }

@@ -45,7 +45,7 @@ impl FirstException {
         }
     }
 
-    /// A function as a metric. Its attribute `triangle_inequality` says whether a tree may use it.
+    /// A Python function as a metric. Its attribute `triangle_inequality` states whether a tree may use it.
     fn metric(&self, function: &Bound<'_, PyAny>) -> PyResult<Custom> {
         let triangle = function.getattr("triangle_inequality").map_or(Ok(false), |vouched| vouched.is_truthy())?;
         let (trouble, function) = (self.clone(), function.clone().unbind());

@@ -1,4 +1,4 @@
-//! One row from Python: read where it lies, predicted on the stack, answered in a new array. Nothing is checked twice, and no other thread is asked.
+//! Prediction of single rows: read in place, predicted on the stack, returned in a new array, on the calling thread.
 
 use crate::wanted::Wanted;
 use ermine_core::model::Predictor as CorePredictor;

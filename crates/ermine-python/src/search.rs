@@ -89,7 +89,7 @@ pub fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>) -> PyResult<Splits> 
     Splits::given(data, parts).map_err(python)
 }
 
-/// The trials on all rows, in the order in which they were asked for.
+/// The trials on all rows, in the requested order.
 fn in_order(found: SearchResult, listed: &[Setting]) -> Vec<Trial> {
     let mut trials: Vec<Trial> = found.trials.into_iter().filter(|trial| trial.rows.is_none()).collect();
     trials.sort_by_key(|trial| listed.iter().position(|setting| *setting == trial.setting));

@@ -67,7 +67,7 @@ impl PyTable {
         PyTable::new(starts.windows(2).enumerate().map(column).collect::<PyResult<_>>()?)
     }
 
-    /// The columns of a frame that hands itself over by Arrow's capsules (`__arrow_c_stream__` or `__arrow_c_array__`); `None` where what it hands over is no frame.
+    /// The columns of a frame with the Arrow PyCapsule interface (`__arrow_c_stream__` or `__arrow_c_array__`); `None` if it is not a frame.
     #[staticmethod]
     fn from_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>) -> PyResult<Option<PyTable>> {
         let Some(frame) = arrow::frame(frame)? else { return Ok(None) };

@@ -1,9 +1,9 @@
-//! What a prediction is asked for.
+//! Kinds of predictions.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What a prediction is asked for.
+/// The kind of a prediction.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Wanted {
     /// The code of the class of each row.

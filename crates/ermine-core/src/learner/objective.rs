@@ -1,4 +1,4 @@
-//! Custom training: an objective, a validation metric, checkpoints. Callers pass them in a [`Context`](super::Context); learners that use them say so
+//! Custom training: an objective, a validation metric, checkpoints. Callers pass them in a [`Context`](super::Context); learners declare their support
 //! ([`Learner::supports_custom_training`](super::Learner::supports_custom_training)).
 
 use crate::error::{Error, Result};

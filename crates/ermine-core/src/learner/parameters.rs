@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target};
 use crate::param::{ParamKind, ParamType, Value};
 
-/// How a count and a share are told apart.
+/// How counts and shares are distinguished.
 const COUNT_OR_SHARE: &str = "an integer (a count), or a float up to 1.0 (a share)";
 
 /// A number of rows, or a share of them.

@@ -113,7 +113,7 @@ fn first_row_has_query(source: &ByteSource) -> Result<bool> {
     loop {
         let more = stream.append(&mut text, SAMPLE_BYTES)?;
         let mut lines = text.split(|&byte| byte == b'\n');
-        // Two complete words of the first row are enough.
+        // The first two complete words are enough.
         let first = lines.find_map(content).map(|line| words(line).take(3).collect::<Vec<_>>()).unwrap_or_default();
         if more == 0 || first.len() == 3 {
             return Ok(first.get(1).is_some_and(|word| word.starts_with(b"qid:")));

@@ -1,4 +1,4 @@
-//! The time of a comparison: what learners are expected to take, in which order they have their turn, and when it ends.
+//! The time budget of a comparison: expected times, the order of the learners, and deadlines.
 
 use super::{BASELINE, RunningComparison};
 use crate::evaluate::Splits;
@@ -12,30 +12,30 @@ use std::cmp::Ordering;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// So many rows tell what a learner takes, and whether it is promising.
+/// Number of rows of the trial run that estimates a learner's time and promise.
 const PROBED_ROWS: usize = 1500;
 
-/// All tries on few rows together take no more than one part in so many of the time.
+/// All trial runs together take at most this fraction of the time.
 const PROBE_SHARE: u32 = 4;
 
-/// The share of the time that is for all learners with their defaults; the rest is for settings of the best.
+/// The share of the time for learners with their defaults; the rest is for tuning.
 const DEFAULTS_SHARE: f64 = 0.6;
 
-/// A learner with others behind it gets no more than one part in so many of the time that is left.
+/// A learner with others waiting gets at most this fraction of the remaining time.
 const MOST_SHARE: u32 = 2;
 
-/// A learner may take so many times its estimate while others wait.
+/// A learner may take this multiple of its estimate while others wait.
 const GENEROUS: f64 = 3.0;
 
-/// A learner that is expected to take more than so many times what is left is not started. Estimates are rough.
+/// A learner that is expected to take more than this multiple of the remaining time is not started. Estimates are rough.
 const HOPELESS: f64 = 3.0;
 
-/// What a learner is expected to take and to reach; unknown where it was not tried on few rows.
+/// Expected time and score of a learner; unknown without a trial run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CostEstimate {
     /// Seconds for all splits.
     pub seconds: Option<f64>,
-    /// The score on few rows, lower is better.
+    /// The score of the trial run; lower is better.
     pub badness: Option<f64>,
 }
 
@@ -90,7 +90,7 @@ impl Clock {
     }
 }
 
-/// Watches work that has less time than all of the rest. Pieces of work that were begun and given up are reported as over when it is dropped.
+/// Observes work with an earlier deadline than the rest. When it is dropped, unfinished pieces of work are reported as ended.
 pub struct DeadlineObserver<'a> {
     observer: &'a dyn Observer,
     deadline: Option<Instant>,
@@ -98,7 +98,7 @@ pub struct DeadlineObserver<'a> {
 }
 
 impl<'a> DeadlineObserver<'a> {
-    /// Stops at the deadline, or when the observer says so.
+    /// Stops at the deadline, or when the observer requests it.
     pub fn new(observer: &'a dyn Observer, deadline: Option<Instant>) -> DeadlineObserver<'a> {
         DeadlineObserver { observer, deadline, depth: AtomicUsize::new(0) }
     }
@@ -120,14 +120,14 @@ impl Observer for DeadlineObserver<'_> {
 impl Drop for DeadlineObserver<'_> {
     fn drop(&mut self) {
         for _ in 0..self.depth.load(Relaxed) {
-            // Whether to go on doesn't matter any more.
+            // The answer no longer matters.
             let _ = self.observer.event(&Event::End);
         }
     }
 }
 
 impl RunningComparison<'_> {
-    /// The learners in the order of their turns, with what they are expected to take. Without a deadline they keep their order.
+    /// The learners in order, with their estimates. Without a deadline the order is not changed.
     pub(super) fn in_order(&self) -> Vec<(&dyn Learner, CostEstimate)> {
         let learners = self.comparison.learners.iter().map(|learner| &**learner);
         let (Some(left), Some((part, share))) = (self.clock.left(), self.few_rows()) else {
@@ -145,7 +145,7 @@ impl RunningComparison<'_> {
         order
     }
 
-    /// The baseline first, then the learner that is most often best: what is known to be worth it needs no trial.
+    /// The baseline first, then the learner that is most often best; neither needs a trial run.
     fn precedence(&self, learner: &dyn Learner) -> usize {
         let first = [BASELINE, self.comparison.preferred];
         first.iter().position(|name| *name == learner.info().name).unwrap_or(first.len())
@@ -162,7 +162,7 @@ impl RunningComparison<'_> {
         Some((self.data.select(&splits.split(0).1).ok()?, share))
     }
 
-    /// Tries a learner on few rows.
+    /// Runs a learner on few rows.
     fn probe(&self, learner: &dyn Learner, part: &Dataset, share: f64, limit: Duration) -> CostEstimate {
         let start = Instant::now();
         let badness = self.badness_on(learner, part, limit);
@@ -181,7 +181,7 @@ impl RunningComparison<'_> {
     }
 }
 
-/// Cheap learners by what they take; then the others, the most promising first; then those that did not even finish on few rows.
+/// Fast learners by their time; then the others, most promising first; then those that did not finish the trial run.
 fn by_estimate(a: CostEstimate, b: CostEstimate, affordable: f64) -> Ordering {
     let class = |e: CostEstimate| match (e.badness, e.seconds) {
         (None, _) => 2,

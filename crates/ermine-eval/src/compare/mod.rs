@@ -1,13 +1,13 @@
-//! Which learner is best for a data set: every learner is cross-validated with its defaults, then the best are tuned, within a budget.
+//! Comparison of learners: every learner is cross-validated with its defaults, then the best are tuned, within a time budget.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this file | [`Comparison`], what is asked for; [`Leaderboard`], what comes out |
-//! | [`budget`] | the time that each learner gets, and what it is expected to take |
-//! | `tuning` | settings of the best learners |
-//! | `verdict` | whether the first is better than the others, or was lucky |
+//! | this file | [`Comparison`], the inputs; [`Leaderboard`], the result |
+//! | [`budget`] | expected times and time slots |
+//! | `tuning` | tuning of the best learners |
+//! | `verdict` | significance of differences |
 //!
-//! **Budget.** With a deadline every learner is first tried on few rows. What it took there says what it will take on all rows: the baseline and the preferred learner go first,
+//! **Budget.** With a deadline every learner is first tried on few rows. This predicts its time on all rows: the baseline and the preferred learner go first,
 //! then cheap learners, then the promising among the others, then those that are not expected to finish. While others wait, a learner gets at most half of the time that is left, and no
 //! more than three times its estimate or its equal share, whichever is longer. Learners that would take far longer than what is left are not started. A part of the time is kept for tuning.
 
@@ -35,56 +35,56 @@ use std::time::{Duration, Instant};
 /// The learner that all others must beat.
 pub const BASELINE: &str = "baseline";
 
-/// What is compared, and how.
+/// The inputs of a comparison.
 pub struct Comparison<'a> {
-    /// The learners; [`suitable`] gives all that make sense for a data set.
+    /// The learners; [`suitable`] returns all that are suitable for a data set.
     pub learners: Vec<Box<dyn Learner>>,
-    /// Rows to learn from and rows to test on.
+    /// Train/test splits.
     pub splits: &'a Splits,
-    /// What is measured; the first decides.
+    /// Metrics; the first decides.
     pub measures: &'a [Measure],
-    /// How many settings of each of the best learners are tried after all have had their turn; 0 for none.
+    /// Number of settings tried for each of the best learners; 0 for no tuning.
     pub trials: usize,
-    /// When to stop; `None` for never.
+    /// Deadline; `None` for no limit.
     pub deadline: Option<Instant>,
-    /// The learner that has its turn right after the baseline, if it is among them: the one that is most often best.
+    /// The learner that runs right after the baseline, if it is included.
     pub preferred: &'a str,
     /// Called with each entry as soon as it is finished.
     pub on_entry: Option<&'a (dyn Fn(&LeaderboardEntry) + Sync)>,
 }
 
 impl<'a> Comparison<'a> {
-    /// All of these learners on these splits, without tuning and without a deadline.
+    /// A comparison of these learners on these splits, without tuning or deadline.
     pub fn new(learners: Vec<Box<dyn Learner>>, splits: &'a Splits, measures: &'a [Measure]) -> Comparison<'a> {
         Comparison { learners, splits, measures, trials: 0, deadline: None, preferred: "", on_entry: None }
     }
 
-    /// The same with `trials` settings of each of the best learners.
+    /// Tunes the best learners with `trials` settings each.
     pub fn with_tuning(self, trials: usize) -> Comparison<'a> {
         Comparison { trials, ..self }
     }
 
-    /// The same, to be over after this time.
+    /// Limits the total time.
     pub fn within(self, budget: Duration) -> Comparison<'a> {
         Comparison { deadline: Instant::now().checked_add(budget), ..self }
     }
 }
 
-/// A learner that was cross-validated to the end.
+/// A learner that was cross-validated.
 #[derive(Debug, Clone, Serialize)]
 pub struct LeaderboardEntry {
     /// Its name.
     pub learner: &'static str,
-    /// What differs from its defaults.
+    /// Parameters that differ from the defaults.
     pub setting: Setting,
-    /// Its scores, the one that decides first.
+    /// Its scores, the deciding one first.
     pub scores: Vec<FoldScore>,
     /// Whether it standardized the columns.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub standardized: bool,
-    /// How long it took.
+    /// Time in seconds.
     pub seconds: f64,
-    /// In how many splits it reached a limit (iterations, time) before it converged.
+    /// Number of splits in which training reached a limit (iterations, time) before it converged.
     #[serde(skip_serializing_if = "is_zero")]
     pub not_converged: usize,
 }
@@ -100,23 +100,23 @@ impl LeaderboardEntry {
     }
 }
 
-/// Why a learner has no place on the leaderboard.
+/// Why a learner is not on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reason {
-    /// There was no time for it; it was expected to take so many seconds, where that is known.
+    /// There was no time for it.
     NotTried {
-        /// Seconds.
+        /// Expected time in seconds, if known.
         expected: Option<f64>,
     },
-    /// It did not finish in the time that it was given.
+    /// It did not finish in its time slot.
     NotFinished,
-    /// It can't learn from this data, or can't be judged by the measure that decides.
+    /// It does not support this data, or the deciding metric is undefined for it.
     Unsupported(String),
     /// It failed.
     Failed(String),
 }
 
-/// A learner that has no place on the leaderboard.
+/// A learner that is not on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkippedLearner {
     /// Its name.
@@ -125,14 +125,14 @@ pub struct SkippedLearner {
     pub reason: Reason,
 }
 
-/// A learner whose settings were not all tried.
+/// A learner that was not fully tuned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Untuned {
     /// Its name.
     pub learner: &'static str,
-    /// Whether some were.
+    /// Whether some settings were tried.
     pub some: bool,
-    /// The error that ended it; `None` where there was no time.
+    /// The error that ended tuning; `None` if there was no time.
     pub failed: Option<String>,
 }
 
@@ -143,12 +143,12 @@ pub struct Leaderboard {
     pub entries: Vec<LeaderboardEntry>,
     /// Learners that were not.
     pub skipped: Vec<SkippedLearner>,
-    /// Learners whose settings were not all tried.
+    /// Learners that were not fully tuned.
     pub untuned: Vec<Untuned>,
 }
 
 impl Leaderboard {
-    /// A leaderboard of what is finished so far, ordered by the score that decides alone.
+    /// A preliminary leaderboard, ordered by the deciding score only.
     pub fn of_finished(mut entries: Vec<LeaderboardEntry>) -> Leaderboard {
         let loss = |entry: &LeaderboardEntry| match entry.scores.first() {
             Some(score) if score.higher_is_better => -score.mean,
@@ -182,13 +182,13 @@ impl fmt::Display for Reason {
             Reason::NotTried { expected: Some(seconds) } => write!(f, "not tried, expected to take {seconds:.0} s"),
             Reason::NotTried { expected: None } => write!(f, "not tried"),
             Reason::NotFinished => write!(f, "not finished"),
-            Reason::Unsupported(need) => write!(f, "can't handle {need}"),
+            Reason::Unsupported(need) => write!(f, "does not support {need}"),
             Reason::Failed(error) => write!(f, "failed: {error}"),
         }
     }
 }
 
-/// All learners that make sense for this data, with their defaults; those that need scaled columns standardize them.
+/// All suitable learners for this data, with their defaults; learners that need scaled columns standardize them.
 pub fn suitable(data: &Dataset, preferred: &str, context: &Context<'_>) -> Vec<Box<dyn Learner>> {
     let all = context.registry.entries().map(|entry| (entry.make)());
     let mut learners: Vec<_> = all.filter(|learner| is_suitable(&**learner, data, preferred)).collect();
@@ -199,13 +199,13 @@ pub fn suitable(data: &Dataset, preferred: &str, context: &Context<'_>) -> Vec<B
     learners
 }
 
-/// Whether a learner makes sense for this data: it can do the task, learns from a target, and doesn't merely wrap the preferred one.
+/// Whether a learner is suitable: it supports the task, uses the target, and isn't a mere wrapper of the preferred learner.
 pub fn is_suitable(learner: &dyn Learner, data: &Dataset, preferred: &str) -> bool {
     let wraps = learner.get("estimator").is_some_and(|inner| inner.to_string() == preferred);
     can_learn(learner, data.task()) && learner.needs_target() && !wraps
 }
 
-/// Compares learners. Stopping it (by its observer or the deadline) is no error: the leaderboard has what is finished.
+/// Compares learners. If it is stopped (by its observer or the deadline), the leaderboard contains what is finished.
 pub fn compare(comparison: &Comparison<'_>, data: &Dataset, context: &Context<'_>) -> Leaderboard {
     let clock = Clock::new(comparison.deadline);
     let run = RunningComparison { comparison, data, context, clock };
@@ -217,7 +217,7 @@ pub fn compare(comparison: &Comparison<'_>, data: &Dataset, context: &Context<'_
     board
 }
 
-/// A comparison under way.
+/// A running comparison.
 struct RunningComparison<'a> {
     comparison: &'a Comparison<'a>,
     data: &'a Dataset,
@@ -226,7 +226,7 @@ struct RunningComparison<'a> {
 }
 
 impl RunningComparison<'_> {
-    /// Better first: by the score that decides; where that is the same, by the one that breaks ties; then defaults before what was tuned, and learners as they are listed.
+    /// Ordering: by the deciding score, then the tie-breaking score, then defaults before tuned settings, then the order of the learners.
     fn order(&self, a: &LeaderboardEntry, b: &LeaderboardEntry) -> Ordering {
         let badness = |entry: &LeaderboardEntry, measure: Measure| {
             let score = entry.scores.iter().find(|score| score.name == measure.title());
@@ -234,7 +234,7 @@ impl RunningComparison<'_> {
         };
         let by = |measure: Measure| {
             let (x, y) = (badness(a, measure), badness(b, measure));
-            // Sums in another order differ in the last digits.
+            // Sums in a different order differ in the last digits.
             let same = (x - y).abs() <= 1e-12 * (x.abs() + y.abs());
             if same { Ordering::Equal } else { x.total_cmp(&y) }
         };
@@ -252,7 +252,7 @@ impl RunningComparison<'_> {
         self.comparison.measures[0]
     }
 
-    /// Whether the time is over, or somebody said stop.
+    /// Whether the time is over or a stop was requested.
     fn is_over(&self) -> bool {
         self.clock.is_over() || self.context.observer.event(&Event::Within) == Control::Stop
     }
@@ -262,7 +262,7 @@ impl RunningComparison<'_> {
         let mut board = Leaderboard::default();
         let waiting = self.in_order();
         for (i, (learner, estimate)) in waiting.iter().enumerate() {
-            // Only where there is something to tune is time kept for it.
+            // Time is reserved for tuning only if there is something to tune.
             let keep = self.comparison.trials > 0 && board.entries.len() > tuning::TUNED;
             let n_waiting = waiting.len() - i - 1;
             match self.default_entry(*learner, estimate, keep, n_waiting) {
@@ -300,7 +300,7 @@ impl RunningComparison<'_> {
         let context = Context { observer: &observer, ..*self.context };
         let validation = Validation::new(self.comparison.splits, self.comparison.measures);
         let validated = cross_validate(learner, self.data, &validation, &context)?;
-        // Scores that can't be told are left out; who lacks the one that decides can't be compared with others.
+        // Undefined scores are left out; learners without the deciding score can't be compared.
         if let Some((measure, why)) = validated.undefined.iter().find(|(measure, _)| *measure == self.decisive()) {
             let need = format!("being judged by {}: in some split {why}", measure.title());
             return Err(Error::Unsupported { learner: learner.info().name.into(), need });
@@ -316,7 +316,7 @@ impl RunningComparison<'_> {
     }
 }
 
-/// An error where a learner can't be compared with others on this data.
+/// An error if a learner can't be compared with others on this data.
 fn comparable(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     if learner.needs_target() {
         return check(learner, data);

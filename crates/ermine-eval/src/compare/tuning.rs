@@ -1,4 +1,4 @@
-//! Settings of the best learners: a better one becomes an entry of its own.
+//! Tuning of the best learners: a better setting becomes a separate entry.
 
 use super::budget::DeadlineObserver;
 use super::{BASELINE, Leaderboard, LeaderboardEntry, RunningComparison, Untuned};
@@ -11,10 +11,10 @@ use ermine_core::learner::raw_columns::STANDARDIZE;
 use ermine_core::param::Value;
 use std::time::{Duration, Instant};
 
-/// How many learners are tuned, after all have had their turn with their defaults.
+/// Number of learners that are tuned.
 pub(super) const TUNED: usize = 3;
 
-/// With fewer rows, settings are not tried on a part of them.
+/// With fewer rows, halving is not used.
 const FEW_ROWS: usize = 3000;
 
 impl RunningComparison<'_> {
@@ -24,7 +24,7 @@ impl RunningComparison<'_> {
         let rivals = board.entries.iter().filter(|entry| entry.learner != BASELINE).take(TUNED);
         let best: Vec<(&'static str, f64)> = rivals.map(|entry| (entry.learner, entry.seconds)).collect();
         for (i, &(learner, seconds)) in best.iter().enumerate() {
-            // Half of the time that is left is for the better one of those that wait, all of it for the last.
+            // Half of the remaining time for the better learner of those waiting, all of it for the last.
             let parts = if i + 1 < best.len() { 2 } else { 1 };
             let left = self.clock.left().map(|left| left / parts);
             let tuned = if self.is_over() { Err(Error::Stopped) } else { self.tuned(learner, left, seconds) };
@@ -48,7 +48,7 @@ impl RunningComparison<'_> {
         }
     }
 
-    /// How settings are tried in the time that is left, where one on all rows takes so many seconds: if that is too little for all, most on few rows.
+    /// The search strategy for the remaining time, if a setting on all rows takes this many seconds: with little time, most settings run on few rows.
     fn strategy(&self, left: Option<Duration>, seconds: f64) -> Strategy {
         let trials = self.comparison.trials + 1;
         let affordable = left.map_or(f64::INFINITY, |left| left.as_secs_f64() / seconds.max(1e-3));

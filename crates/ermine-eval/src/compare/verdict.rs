@@ -1,13 +1,13 @@
-//! Which learner is best, and how sure that is.
+//! The best learner, and the significance of its lead.
 
 use super::{BASELINE, LeaderboardEntry};
 use crate::evaluate::Splits;
 use crate::evaluate::paired::{Paired, paired_test};
 
-/// A difference that luck makes less often than this is one.
+/// Significance level.
 pub const SIGNIFICANT: f64 = 0.05;
 
-/// Whether there are several scores of what decides, so that differences can be tested.
+/// Whether there are several scores per learner, so that differences can be tested.
 pub fn is_testable(entries: &[LeaderboardEntry]) -> bool {
     entries.first().and_then(|entry| entry.scores.first()).is_some_and(|score| score.folds.len() > 1)
 }
@@ -18,7 +18,7 @@ pub fn against(best: &LeaderboardEntry, other: &LeaderboardEntry, splits: &Split
     paired_test(&folds(best), &folds(other), splits)
 }
 
-/// The learners that may be as good as the first: no significant difference, and converged.
+/// The learners that are not significantly worse than the first, and converged.
 pub fn as_good<'a>(entries: &'a [LeaderboardEntry], splits: &Splits) -> Vec<&'a LeaderboardEntry> {
     let Some((best, others)) = entries.split_first() else { return Vec::new() };
     let may_be = |entry: &&LeaderboardEntry| {

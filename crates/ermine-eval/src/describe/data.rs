@@ -1,11 +1,11 @@
-//! A data set at a glance: the target, the task, the features, and warnings.
+//! Summary of a data set: the target, the task, the features, and warnings.
 
 use super::warning::{DataWarning, n_missing, warnings};
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::table::{Column, ColumnKind};
 use serde::Serialize;
 
-/// A data set at a glance.
+/// Summary of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DataSummary {
     /// How many rows.
@@ -16,7 +16,7 @@ pub struct DataSummary {
     pub target: Vec<String>,
     /// The task.
     pub task: Task,
-    /// Whether the task was chosen by the target rather than named.
+    /// Whether the task was inferred from the target.
     pub task_is_chosen: bool,
     /// Classes or labels with their numbers of rows, most frequent first.
     pub classes: Vec<ClassCount>,
@@ -26,7 +26,7 @@ pub struct DataSummary {
     pub n_groups: Option<usize>,
     /// The features.
     pub features: Vec<FeatureSummary>,
-    /// What a careful reader would ask about.
+    /// Potential problems.
     pub warnings: Vec<DataWarning>,
 }
 
@@ -53,7 +53,7 @@ pub struct FeatureSummary {
 }
 
 impl DataSummary {
-    /// Looks at a data set. `n_read` rows were read; `task_is_chosen`: nobody has named the task.
+    /// Summarizes a data set. `n_read` rows were read; `task_is_chosen`: the task was inferred.
     pub fn new(data: &Dataset, n_read: usize, task_is_chosen: bool) -> DataSummary {
         let feature = |column: &Column| FeatureSummary {
             name: column.name.clone(),

@@ -1,10 +1,10 @@
-//! What is in a table, before anything is learned from it.
+//! Summaries of tables and data sets.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | this file | [`TableSummary`]: types, missing values and distributions of all columns |
 //! | [`data`] | [`DataSummary`]: the target, the task and the features of a data set |
-//! | [`warning`] | [`DataWarning`]: what a careful reader of the data would ask about |
+//! | [`warning`] | [`DataWarning`]: potential problems of a data set |
 //! | [`duplicates`] | rows that occur twice, in one table or in two |
 
 pub mod data;
@@ -64,7 +64,7 @@ pub struct NumberSummary {
 }
 
 impl TableSummary {
-    /// Looks at all columns.
+    /// Summarizes all columns.
     pub fn new(table: &Table) -> TableSummary {
         let features = Features::new(Arc::new(table.clone()));
         TableSummary {

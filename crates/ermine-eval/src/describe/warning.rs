@@ -1,4 +1,4 @@
-//! What a careful reader of the data would ask about, as values that each interface formats and adds its own hint to.
+//! Potential problems of a data set; each interface formats them and adds its own hint.
 
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::table::{Column, ColumnKind};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
 
-/// Something about a data set that is probably not as its owner wants it.
+/// A potential problem of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "warning", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -105,7 +105,7 @@ impl fmt::Display for DataWarning {
     }
 }
 
-/// Warnings about a data set. `task_is_chosen`: nobody has named the task.
+/// Warnings about a data set. `task_is_chosen`: the task was inferred.
 pub fn warnings(data: &Dataset, task_is_chosen: bool) -> Vec<DataWarning> {
     let mut found: Vec<DataWarning> = data.features().columns().iter().flat_map(|c| of_column(c, data)).collect();
     found.extend(of_target(data, task_is_chosen));
@@ -139,7 +139,7 @@ pub(super) fn n_missing(column: &Column, rows: Option<&[u32]>) -> usize {
     }
 }
 
-/// Whether each value of the column goes with one target value and the other way around. Few rows or a constant target say nothing.
+/// Whether each value of the column goes with one target value and the other way around. False for few rows or a constant target.
 fn equals_target(column: &Column, data: &Dataset) -> bool {
     const FEWEST_ROWS: usize = 20;
     let truth: Vec<f64> = match data.target() {

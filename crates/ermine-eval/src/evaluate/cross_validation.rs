@@ -3,9 +3,8 @@
 //! **No leakage.** Everything that is fitted (encoders, bins, imputation, target statistics) is fitted inside the training part, because all of it
 //! happens inside `fit`.
 //!
-//! **Errors.** The mean over splits is the estimate; the spread shown is the standard deviation over splits. (Splits share training rows, so that
-//! the spread is a guide and no exact confidence interval: Bengio and Grandvalet, 2004.) Of splits with few tested rows, what is no mean over rows is told of all tested rows
-//! together.
+//! **Errors.** The mean over splits is the estimate; the spread shown is the standard deviation over splits. (Splits share training rows, so
+//! the spread is not an exact confidence interval: Bengio and Grandvalet, 2004.) If test sets are small, metrics that are not means over rows are computed on the pooled test rows.
 
 use super::custom::CustomMetric;
 use super::fold_scorer::{FoldScorer, MeasureOverFolds};
@@ -21,22 +20,22 @@ use ermine_core::progress::{Event, report};
 use serde::Serialize;
 use std::fmt;
 
-/// A measure over splits.
+/// A metric over splits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FoldScore {
     /// Its name.
     pub name: &'static str,
-    /// The mean over the tested parts.
+    /// The mean over test sets.
     pub mean: f64,
-    /// The standard deviation over the tested parts.
+    /// The standard deviation over test sets.
     pub deviation: f64,
     /// Whether higher is better.
     pub higher_is_better: bool,
-    /// The score of each tested part.
+    /// The score of each test set.
     pub folds: Vec<f64>,
-    /// It is of all tested rows together, because parts have too few: one score for each time that all rows were dealt.
+    /// Whether it is computed on the pooled test rows, because test sets are too small: one score per repetition.
     pub pooled: bool,
-    /// The score of each part that was learned from, where it was asked for.
+    /// The training score of each split, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train: Option<Vec<f64>>,
 }
@@ -46,15 +45,15 @@ pub struct FoldScore {
 pub struct CrossValidation {
     /// The scores, the most important first, then those of custom metrics; those that are undefined in some split are left out.
     pub scores: Vec<FoldScore>,
-    /// The measures that were left out, and why.
+    /// Undefined metrics, and the reasons.
     #[serde(skip)]
     pub undefined: Vec<(Measure, String)>,
-    /// In how many splits training reached a limit (iterations, time) before it converged.
+    /// Number of splits in which training reached a limit (iterations, time) before it converged.
     pub not_converged: usize,
 }
 
 impl CrossValidation {
-    /// An error unless this measure, if one was asked for, can be told in every split.
+    /// An error unless the requested metric, if any, is defined in every split.
     pub fn check_defined(&self, asked: Option<Measure>, measures: &[Measure]) -> Result<()> {
         let Some((measure, why)) = self.undefined.iter().find(|(measure, _)| Some(*measure) == asked) else {
             return Ok(());
@@ -64,18 +63,18 @@ impl CrossValidation {
     }
 }
 
-/// What is measured in cross-validation.
+/// The inputs of cross-validation.
 #[derive(Debug, Clone, Copy)]
 pub struct Validation<'a> {
-    /// Which rows are learned from and which are tested.
+    /// Train/test splits.
     pub splits: &'a Splits,
-    /// What is measured, the most important first.
+    /// Metrics, most important first.
     pub measures: &'a [Measure],
-    /// Whether the rows that were learned from are measured too.
+    /// Whether training scores are computed too.
     pub train_scores: bool,
-    /// Whether, where tested parts are small, what is no mean over rows is told of all tested rows together.
+    /// Whether metrics that are not means over rows are computed on the pooled test rows if test sets are small.
     pub pool: bool,
-    /// Metrics of your own, whose scores follow those of the measures.
+    /// Custom metrics, whose scores follow those of the metrics.
     pub custom: &'a [CustomMetric],
 }
 
@@ -85,7 +84,7 @@ impl<'a> Validation<'a> {
         Validation { splits, measures, train_scores: false, pool: true, custom: &[] }
     }
 
-    /// The same with metrics of your own.
+    /// The same with custom metrics.
     pub fn with_custom(self, custom: &'a [CustomMetric]) -> Validation<'a> {
         Validation { custom, ..self }
     }
@@ -162,7 +161,7 @@ impl fmt::Display for CrossValidation {
 }
 
 impl FoldScore {
-    /// Mean and spread of the scores of the splits.
+    /// Mean and standard deviation over splits.
     pub fn new(measure: Measure, folds: Vec<f64>, train: Option<Vec<f64>>) -> FoldScore {
         FoldScore { train, ..FoldScore::spread(measure.title(), measure.higher_is_better(), folds) }
     }

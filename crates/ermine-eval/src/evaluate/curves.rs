@@ -1,10 +1,10 @@
-//! Curves that show whether more rows, or another value of a parameter, would help.
+//! Learning curves and validation curves.
 //!
 //! | curve | reads as |
 //! |---|---|
-//! | learning curve | scores by the number of rows learned from: still rising, more rows help; far above the tested score, the model learns by heart |
-//! | the same on a test set | of models of shares of the training rows, tested on rows of another table |
-//! | validation curve | scores by the value of one parameter: the tested score is best between too simple and too complex |
+//! | learning curve | scores by training set size: if the test score still rises, more rows help; if the training score is far above it, the model overfits |
+//! | learning curve on a test set | the same, tested on another table |
+//! | validation curve | scores by the value of one parameter: the test score is best between underfitting and overfitting |
 
 use super::cross_validation::{FoldScore, Validation, cross_validate};
 use super::fold_scorer::FoldScorer;
@@ -23,18 +23,18 @@ use serde::Serialize;
 /// A point of a curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CurvePoint {
-    /// The number of rows learned from, or the value of the parameter.
+    /// The training set size, or the value of the parameter.
     pub at: Value,
-    /// The scores on rows that were not learned from, and on those that were.
+    /// Test and training scores.
     pub score: FoldScore,
 }
 
-/// The numbers of rows that a learning curve has points at. The rows of a smaller number are among those of a larger one.
+/// Training set sizes of a learning curve. Smaller training sets are subsets of larger ones.
 #[derive(Debug, Clone, Copy)]
 pub enum Sizes<'a> {
     /// Shares of the rows of each split, each from 0 to 1, drawn at random.
     Shares(&'a [f64]),
-    /// So many rows of each split, the first ones.
+    /// The first rows of each split.
     First(&'a [usize]),
 }
 
@@ -125,7 +125,9 @@ pub fn learning_curve_on(
 
 fn check_shares(shares: &[f64]) -> Result<()> {
     match shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
-        Some(share) => Err(Error::data(format!("a learning curve needs shares above 0 and up to 1, not {share}"))),
+        Some(share) => {
+            Err(Error::data(format!("the shares of a learning curve must be above 0 and at most 1 (got {share})")))
+        }
         None => Ok(()),
     }
 }
@@ -149,7 +151,7 @@ pub fn validation_curve(
         let setting = Setting::from([(parameter.to_string(), value.clone())]);
         let validated = cross_validate(&*with_setting(learner, &setting, context)?, data, &validation, context)?;
         validated.check_defined(Some(measure), &[])?;
-        let undefined = || Error::data(format!("{} can't be told in every split", measure.title()));
+        let undefined = || Error::data(format!("{} is not defined in every split", measure.title()));
         Ok(CurvePoint { at: value.clone(), score: validated.scores.into_iter().next().ok_or_else(undefined)? })
     };
     values.iter().map(point).collect()

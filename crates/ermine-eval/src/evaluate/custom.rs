@@ -1,4 +1,4 @@
-//! Metrics that users bring along.
+//! Custom metrics.
 
 use super::{in_classes_of, predict_classes_of};
 use ermine_core::error::{Error, Result};
@@ -7,10 +7,10 @@ use ermine_core::model::{Model, Prediction};
 use std::fmt;
 use std::sync::Arc;
 
-/// A function of predictions and truth.
+/// A function of predictions and targets.
 type ScoreFunction = dyn Fn(&Prediction, &Dataset) -> Result<f64> + Send + Sync;
 
-/// A metric of your own: a name, a direction, and a function of predictions and truth.
+/// A custom metric: a name, a direction, and a function of predictions and targets.
 #[derive(Clone)]
 pub struct CustomMetric {
     name: &'static str,

@@ -1,8 +1,7 @@
-//! From the predictions of splits to their scores: of each split by itself, or of all tested rows together.
+//! Scores of cross-validation: per split, or on the pooled test rows.
 //!
-//! A score that is a mean over rows may be averaged over splits of any size. A correlation, an area, a median or a root of one row, or of a few, says nothing, and its mean over
-//! splits is that of something else (the root of one squared error is an absolute one). Where tested parts are that small, as they are where each row is left out by itself, such
-//! scores are those of all tested rows together, once for each time that all rows were dealt.
+//! A score that is a mean over rows can be averaged over splits of any size. A correlation, an area, a median or a root of few rows is meaningless, and its mean over splits is something else
+//! (the root of a single squared error is an absolute error). If test sets are that small, as in leave-one-out, such scores are computed on the pooled test rows, once per repetition.
 
 use super::measure::Measure;
 use super::outcome::Outcome;
@@ -10,33 +9,33 @@ use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::model::Prediction;
 
-/// Parts of fewer rows have no scores of their own but means.
+/// Smaller test sets only have scores that are means over rows.
 pub const FEW_ROWS: usize = 10;
 
-/// Judges what models say about the tested rows of splits.
+/// Computes the scores of splits.
 pub(super) struct FoldScorer<'a> {
     data: &'a Dataset,
     splits: &'a Splits,
     measures: &'a [Measure],
-    /// Which of the measures are told of all tested rows together.
+    /// Which metrics are computed on the pooled test rows.
     together: Vec<bool>,
 }
 
-/// What a model says about the tested rows of a split.
+/// The scores of a split.
 pub(super) struct FoldResult {
-    /// By measure: the score, NaN where it can't be told, and why then.
+    /// Per metric: the score, or NaN and the reason why it is undefined.
     scores: Vec<(f64, Option<String>)>,
-    /// The predictions, where some measures are told of all tested rows together.
+    /// The predictions, if some metrics are computed on the pooled test rows.
     prediction: Option<Prediction>,
 }
 
-/// A measure over splits.
+/// A metric over splits.
 pub(super) struct MeasureOverFolds {
-    /// A score for each split or, of all tested rows together, for each time that all rows were dealt.
+    /// A score per split or, if pooled, per repetition.
     pub folds: Vec<f64>,
-    /// It is of all tested rows together.
+    /// Whether test rows are pooled.
     pub pooled: bool,
-    /// Why some score can't be told.
+    /// Why a score is undefined.
     pub undefined: Option<String>,
 }
 
@@ -46,14 +45,14 @@ fn score(outcome: &Outcome<'_>, measure: Measure) -> (f64, Option<String>) {
 }
 
 impl<'a> FoldScorer<'a> {
-    /// By these measures; `pool` says whether small parts are told together.
+    /// With these metrics; `pool`: whether small test sets are pooled.
     pub fn new(data: &'a Dataset, splits: &'a Splits, measures: &'a [Measure], pool: bool) -> FoldScorer<'a> {
         let small = pool && splits.least_tested() < FEW_ROWS && splits.len() > 1;
         let together = measures.iter().map(|measure| small && !measure.is_mean(data.task())).collect();
         FoldScorer { data, splits, measures, together }
     }
 
-    /// Judges what a model says about the tested rows of a split, which `test` has in the classes of the model.
+    /// Scores the predictions for the test rows of a split; `test` has the class codes of the model.
     pub fn score(&self, prediction: Prediction, test: &Dataset) -> Result<FoldResult> {
         let outcome = Outcome::new(&prediction, test)?;
         let each = self.measures.iter().zip(&self.together);
@@ -62,7 +61,7 @@ impl<'a> FoldScorer<'a> {
         Ok(FoldResult { scores, prediction: self.together.contains(&true).then_some(prediction) })
     }
 
-    /// Each measure over all splits, of which these are the judgments in their order.
+    /// Combines the results of all splits, given in order.
     pub fn summarize(&self, judged: &[FoldResult]) -> Result<Vec<MeasureOverFolds>> {
         let mut told: Vec<MeasureOverFolds> = (0..self.measures.len())
             .map(|k| MeasureOverFolds {

@@ -1,6 +1,6 @@
-//! A file with the trials of a search, a line of JSON for each, so that a search that was stopped can be continued.
+//! A journal of the trials of a search, in JSON lines, so that an interrupted search can be resumed.
 //!
-//! The first line identifies the search (learner, parameters, measure, splits, data); a journal of another search is refused or, if asked for, started over. An incomplete last line is
+//! The first line identifies the search (learner, parameters, measure, splits, data); a journal of another search is an error or, on request, started over. An incomplete last line is
 //! ignored. Only one search at a time can use a journal.
 
 use super::search::{HyperparameterSearch, Trial};
@@ -12,10 +12,10 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// More than any search writes.
+/// Maximum size of a journal.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// What is searched: a journal is only good for the very same.
+/// What identifies a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Subject {
     journal_of: String,
@@ -26,14 +26,14 @@ struct Subject {
     data: u32,
 }
 
-/// Trials that are remembered, in memory and, if asked for, in a file.
+/// Completed trials, in memory and optionally in a file.
 pub struct Journal {
     trials: Vec<Trial>,
     file: Option<(PathBuf, File)>,
 }
 
 impl Journal {
-    /// Remembers nothing beyond the search.
+    /// A journal in memory only.
     pub fn none() -> Journal {
         Journal { trials: Vec::new(), file: None }
     }
@@ -63,7 +63,7 @@ impl Journal {
         let io = |e| Error::io(path, e);
         let subject = Subject::of(search, data, seed);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
-        // Held until the journal is closed. Where files can't be locked, two searches of one journal are not noticed.
+        // Locked until the journal is closed. Where files can't be locked, concurrent use is not detected.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(Error::data(format!(
                 "{}: another search is using this journal; wait for it, or choose another file",
@@ -75,7 +75,7 @@ impl Journal {
         }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(io)?;
-        // What follows the last line end was cut off while it was written.
+        // An incomplete last line was interrupted while it was written.
         let mut whole = text.rfind('\n').map_or(0, |end| end + 1);
         let trials = match read(&text[..whole], &subject) {
             Err(_) if restart && is_journal(&text[..whole]) => {
@@ -94,22 +94,22 @@ impl Journal {
         Ok(journal)
     }
 
-    /// How many trials it knows.
+    /// Number of trials.
     pub fn len(&self) -> usize {
         self.trials.len()
     }
 
-    /// Whether it knows no trial.
+    /// Whether there are no trials.
     pub fn is_empty(&self) -> bool {
         self.trials.is_empty()
     }
 
-    /// The trial of a setting on at most so many rows.
+    /// The trial of a setting on at most this many rows.
     pub(super) fn find(&self, setting: &Setting, rows: Option<usize>) -> Option<Trial> {
         self.trials.iter().find(|trial| trial.setting == *setting && trial.rows == rows).cloned()
     }
 
-    /// Remembers a trial.
+    /// Adds a trial.
     pub(super) fn add(&mut self, trial: &Trial) -> Result<()> {
         self.trials.push(trial.clone());
         self.write(&serde_json::to_string(trial).map_err(|e| Error::data(e.to_string()))?)
@@ -121,7 +121,7 @@ impl Journal {
     }
 }
 
-/// Whether a text starts as journals do.
+/// Whether a text starts like a journal.
 fn is_journal(text: &str) -> bool {
     text.lines().next().is_some_and(|first| serde_json::from_str::<Subject>(first).is_ok())
 }
@@ -154,7 +154,7 @@ impl Subject {
     }
 }
 
-/// A number that changes with the data.
+/// A hash of the data.
 fn fingerprint(data: &Dataset) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     let mut numbers = |values: &[f64]| values.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));

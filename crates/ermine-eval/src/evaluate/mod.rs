@@ -1,17 +1,17 @@
-//! How good a model is, how sure that is, and which settings are best. What is measured is in [`measure`].
+//! Evaluation, cross-validation and hyperparameter search. Metrics are in [`measure`].
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
-//! | `fold_scorer` | the scores of splits: of each by itself, or of all tested rows together |
-//! | [`cross_validation`] | a learner's scores over splits |
-//! | [`custom`] | metrics that users bring along |
+//! | this file | [`Evaluation`]: the scores of a model on a test set |
+//! | `fold_scorer` | scores of splits, per split or pooled |
+//! | [`cross_validation`] | cross-validation |
+//! | [`custom`] | custom metrics |
 //! | [`curves`] | learning and validation curves |
-//! | [`quantiles`] | how good predicted quantiles are |
-//! | [`paired`] | whether one learner is better than another, or was lucky |
-//! | [`space`] | the settings of a learner that are worth trying |
-//! | [`search`] | finds the best of them |
-//! | [`journal`] | remembers trials, so that a search that was stopped goes on |
+//! | [`quantiles`] | evaluation of predicted quantiles |
+//! | [`paired`] | paired significance tests |
+//! | [`space`] | search spaces |
+//! | [`search`] | hyperparameter search |
+//! | [`journal`] | stores trials, so that an interrupted search can be resumed |
 
 pub mod cross_validation;
 pub mod curves;
@@ -49,7 +49,7 @@ pub struct NamedScore {
     pub score: Score,
     /// Whether higher is better.
     pub higher_is_better: bool,
-    /// What it says, in a line.
+    /// Description in one line.
     pub explanation: &'static str,
 }
 
@@ -60,16 +60,16 @@ pub struct Evaluation {
     pub n_rows: usize,
     /// The scores, the most important first.
     pub scores: Vec<NamedScore>,
-    /// How well each class or label was found, with intervals, where classes or labels were predicted.
+    /// Precision, recall and F1 of each class or label, with intervals.
     pub classes: Vec<ClassScore>,
-    /// Which classes were taken for which, where classes were predicted.
+    /// The confusion matrix, for classification.
     pub confusion: Option<Confusion>,
-    /// How good the quantiles are that a model was trained for.
+    /// The scores of the predicted quantiles, for quantile models.
     pub quantiles: Option<Quantiles>,
     /// Rows whose class the training data didn't have; they count as wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unseen: Option<UnseenClasses>,
-    /// The scores of each target, where several numbers are predicted: the others are means over targets.
+    /// The scores of each target, if there are several; the other scores are means over targets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetScores>,
 }
@@ -88,7 +88,7 @@ pub struct TargetScores {
 }
 
 impl TargetScores {
-    /// The scores of each target; none where there is one target alone, or no numbers.
+    /// The scores of each target; empty for a single target or classification.
     fn all(prediction: &Prediction, data: &Dataset) -> Vec<TargetScores> {
         let Ok((truth, n)) = data.values() else { return Vec::new() };
         if n < 2 || data.task() != Task::Regression || prediction.values().len() != truth.len() {
@@ -110,12 +110,12 @@ impl TargetScores {
 }
 
 impl Evaluation {
-    /// Compares predictions with the truth in `data`, by the usual measures of its task; those that can't be told are left out.
+    /// Compares predictions with the target of `data` by the default metrics of its task; undefined metrics are left out.
     pub fn new(prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
         Evaluation::of(&Outcome::new(prediction, data)?, Measure::defaults(data.task()), prediction, data)
     }
 
-    /// Compares predictions with the truth in `data` by these measures. One that can't be told is an error, which says why.
+    /// Compares predictions with the target of `data` by these metrics. An undefined metric is an error with the reason.
     pub fn by(measures: &[Measure], prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
         measures.iter().try_for_each(|measure| measure.check(data.task()))?;
         let outcome = Outcome::new(prediction, data)?;
@@ -123,7 +123,7 @@ impl Evaluation {
         Evaluation::of(&outcome, measures, prediction, data)
     }
 
-    /// The measures that can be told.
+    /// The defined metrics.
     fn of(outcome: &Outcome<'_>, measures: &[Measure], prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
         let named = |(measure, score): (Measure, Score)| NamedScore {
             name: measure.title(),

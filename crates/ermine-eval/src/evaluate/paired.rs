@@ -1,7 +1,7 @@
-//! Is one learner better than another, or was it luck? A paired test over the splits of cross-validation.
+//! Paired significance tests over the splits of cross-validation.
 //!
-//! **Idea.** Both are tested on the same splits, so that the differences count, not the scores. Models of overlapping training rows are not
-//! independent, which the usual t test takes them to be; Nadeau and Bengio (2003) add the share of tested to trained rows to its variance:
+//! **Idea.** Both learners are tested on the same splits, so only the differences matter. Models with overlapping training sets are not independent, as the usual t-test assumes; Nadeau and Bengio
+//! (2003) add the ratio of test to training rows to its variance:
 //! ```text
 //! t = mean(d) / sqrt((1/k + n_test/n_train) var(d))      with k - 1 degrees of freedom
 //! ```
@@ -19,7 +19,7 @@ use serde::Serialize;
 pub struct Paired {
     /// The mean of first minus second.
     pub difference: f64,
-    /// How likely a difference this large is if both are as good; 1 where nothing can be told.
+    /// The p-value of the difference; 1 if it is undefined.
     pub p_value: f64,
 }
 

@@ -26,7 +26,7 @@ pub struct QuantileScore {
 /// How good all quantiles of a model are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quantiles {
-    /// Each level, as the model was asked for them.
+    /// Each level that the model was trained for.
     pub levels: Vec<QuantileScore>,
     /// The mean of the pinball losses of all levels.
     pub mean_pinball: Score,

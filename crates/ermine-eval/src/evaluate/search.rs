@@ -1,4 +1,4 @@
-//! Finds the best settings of a learner by cross-validation.
+//! Hyperparameter search by cross-validation.
 //!
 //! | strategy | what is tried |
 //! |---|---|
@@ -6,13 +6,11 @@
 //! | random | settings drawn from the space (Bergstra and Bengio, 2012) |
 //! | halving | many settings on few rows; the better part of them on more rows, until one is left on all (Jamieson and Talwalkar, 2016) |
 //!
-//! **One fit, many settings.** Where a learner has a [`PathLearner`] (rounds of boosting, strength of pruning or of a penalty, number of
-//! neighbors, price of slack), settings that differ in that parameter alone come from one fit in each split. Where splits can share their work too
-//! (one index of neighbors, one matrix of kernel values), they do.
+//! **One fit, many settings.** If the learner is a [`PathLearner`] (boosting rounds, pruning or penalty strength, number of neighbors, C), settings that differ only in that parameter share one fit
+//! per split. Splits share work too if possible (one neighbor index, one kernel matrix).
 //!
-//! **Stopping.** Whatever was tried is kept in a [`Journal`]; a search that is stopped and started again goes on where it was, and ends as if it had
-//! never stopped. Of settings that are equally good, the one with the better probabilities (or the smaller squared error) is best, and then the first: that is the learner as it is.
-//! A setting that a learner refuses is a trial without a score, not the end of the search.
+//! **Resuming.** All trials are stored in a [`Journal`]; a search that was interrupted resumes where it stopped, with the same result. Ties are broken by the better probabilities (or the smaller
+//! squared error), then by the order of the settings. A setting that a learner rejects is a trial without a score; the search continues.
 
 use super::cross_validation::FoldScore;
 use super::fold_scorer::{FoldResult, FoldScorer};
@@ -36,7 +34,7 @@ use std::time::Instant;
 /// Values along a path cost little: this many where a strategy doesn't say.
 const PATH_POINTS: usize = 8;
 
-/// Fewer rows than this say nothing about a setting.
+/// Minimum number of rows to evaluate a setting.
 const FEWEST_ROWS: usize = 100;
 
 /// Up to this many rows, splits are learned side by side, so many at a time.
@@ -79,7 +77,7 @@ pub struct HyperparameterSearch<'a> {
     pub splits: &'a Splits,
     /// What decides.
     pub measure: Measure,
-    /// Whether, where tested parts are small, what is no mean over rows is told of all tested rows together.
+    /// Whether metrics that are not means over rows are computed on the pooled test rows if test sets are small.
     pub pool: bool,
 }
 
@@ -88,7 +86,7 @@ pub struct HyperparameterSearch<'a> {
 pub struct Trial {
     /// The setting.
     pub setting: Setting,
-    /// At most how many rows were learned from; all if not said.
+    /// Maximum number of training rows; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
     /// The score of each split, or of all tested rows together; none where the setting was refused.
@@ -107,7 +105,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The mean over splits; NaN where there is none.
+    /// The mean over splits; NaN if undefined.
     pub fn mean(&self) -> f64 {
         self.folds.iter().sum::<f64>() / self.folds.len() as f64
     }
@@ -163,7 +161,7 @@ pub fn search(
     Ok(SearchResult { trials, best, stopped })
 }
 
-/// Less is better; what can't be told is worst.
+/// Lower is better; undefined scores are worst.
 fn badness(measure: Measure, trial: &Trial) -> f64 {
     measure.badness(trial.mean())
 }
@@ -194,7 +192,7 @@ impl HyperparameterSearch<'_> {
             let (mut drawn, mut known) = (vec![Setting::new()], HashSet::new());
             for _ in 1..trials.max(1) {
                 let setting = space.draw(&mut stream);
-                // Of few words the same are drawn again, and say nothing new.
+                // With few choices, repeated draws add nothing.
                 if known.insert(format!("{setting:?}")) {
                     drawn.push(setting);
                 }
@@ -235,7 +233,7 @@ impl HyperparameterSearch<'_> {
     }
 }
 
-/// By how much the settings become fewer and the rows more in each round of halving, where nobody says it.
+/// Default factor by which settings decrease and rows increase in each round of halving.
 pub const FACTOR: usize = 3;
 
 /// Settings that one fit for each split gives.
@@ -360,7 +358,7 @@ impl RunningSearch<'_, '_> {
         let mut told = self.judge.summarize(judged)?.into_iter();
         let Some(decisive) = told.next() else { return Ok(()) };
         if let Some(why) = decisive.undefined {
-            trial.refused = Some(format!("{} can't be told in every split: {why}", self.search.measure.title()));
+            trial.refused = Some(format!("{} is not defined in every split: {why}", self.search.measure.title()));
             return Ok(());
         }
         (trial.folds, trial.pooled) = (decisive.folds, decisive.pooled);
@@ -370,7 +368,7 @@ impl RunningSearch<'_, '_> {
         Ok(())
     }
 
-    /// What each setting of a batch says in each split.
+    /// The result of each setting of a batch in each split.
     fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<FoldResult>>> {
         let learner = with_setting(self.search.learner, &batch.setting, self.context)?;
         let mut judged: Vec<Vec<FoldResult>> = batch.settings().iter().map(|_| Vec::new()).collect();

@@ -1,4 +1,4 @@
-//! The settings of a learner that are worth trying: an axis for each parameter, made from its declaration or said by the user.
+//! The search space of a learner: an axis per parameter, from its declaration or from the user.
 
 use super::search::with_setting;
 use ermine_core::error::{Error, Result};
@@ -157,7 +157,7 @@ fn few_rows(data: &Dataset) -> Result<Dataset> {
             };
             (0..codes.len() as u32).filter(|&row| wanted(codes[row as usize])).collect()
         }
-        // The least and the greatest number say which losses can be.
+        // The range of the target determines which losses are possible.
         Target::Values { values, n_outputs } => {
             let place = |at: Option<usize>| at.map(|at| (at / n_outputs.max(&1)) as u32);
             let by = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);

@@ -10,7 +10,7 @@ use ermine_core::matrix::Task;
 fn shown(d: &Dependence, task: Task, classes: &[String]) -> Vec<usize> {
     let n = d.means.first().map_or(0, Vec::len);
     let mut shown: Vec<usize> = match task {
-        // Of two classes the probability of the second says it all.
+        // For two classes the probability of the second is enough.
         Task::Classification if classes.len() == 2 => vec![1],
         _ => (0..classes.len().min(MOST_CURVES)).collect(),
     };

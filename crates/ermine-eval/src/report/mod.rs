@@ -51,7 +51,7 @@ const N_WORST: usize = 10;
 const MOST_POINTS: usize = 400;
 /// The shares of the training rows at which the learning curve is drawn.
 pub const SHARES: [f64; 6] = [0.05, 0.1, 0.25, 0.5, 0.75, 1.0];
-/// All that is said about a model on some rows.
+/// A report on a model and some rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The learner.
@@ -253,7 +253,7 @@ fn facts(data: &Dataset, j: usize) -> ColumnFacts {
 fn curves(outcome: &Outcome<'_>, prediction: &Prediction, weights: Weights<'_>) -> Vec<ClassCurves> {
     let classes = prediction.classes();
     let ranked = outcome.ranked();
-    // Of two classes the curve of the second says it all.
+    // For two classes the curve of the second is enough.
     let class = |i: usize| if ranked.len() == 1 { classes[1].clone() } else { classes[i].clone() };
     let each = ranked.iter().enumerate().map(|(i, r)| ClassCurves {
         class: class(i),
@@ -292,7 +292,7 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
     if data.task() == Task::Ranking {
         return worst_queries(prediction, data);
     }
-    // (how bad, how it is said): the higher the worse.
+    // (badness, columns of the table); higher is worse.
     let judged = |row: usize| -> Option<(f64, f64, String, String)> {
         match data.target() {
             Target::Classes { codes, labels } => {

@@ -21,7 +21,7 @@ type Named<'a> = (Vec<(f64, f64)>, &'a str);
 /// Cells in columns, the first to the left.
 fn aligned(cells: &CellRows) -> String {
     let n = cells.first().map_or(0, Vec::len);
-    // A column that is empty below its heading says nothing.
+    // Columns without values are omitted.
     let used: Vec<usize> = (0..n).filter(|&j| cells.iter().skip(1).any(|row| !row[j].is_empty())).collect();
     let n = used.len();
     let cells: &CellRows = &cells.iter().map(|row| used.iter().map(|&j| row[j].clone()).collect()).collect();

@@ -1,4 +1,4 @@
-//! A symmetric matrix of kernel values, known by its blocks. A solver that asks for blocks never needs the whole.
+//! A symmetric kernel matrix, computed block by block. Solvers never need the whole matrix.
 
 use super::element::KernelElement;
 use super::points::KernelPoints;

@@ -1,6 +1,6 @@
 //! The Mercer check: whether a matrix of kernel values is one of dot products.
 //!
-//! **Idea.** A function is a kernel if for all rows its matrix of values is symmetric and positive semidefinite: no `c` has `c'Kc < 0`. For given rows the eigenvalues say it:
+//! **Idea.** A function is a kernel if for all rows its matrix of values is symmetric and positive semidefinite: no `c` has `c'Kc < 0`. For given rows the eigenvalues decide:
 //! one below zero (beyond rounding) is a counterexample, and its eigenvector is the `c`. Of many rows ([`verdict`]) Lanczos' method looks for a counterexample first, and where it finds none a Cholesky
 //! factorization of the matrix, moved up by what counts as rounding, proves that there is none.
 //!

@@ -1,7 +1,7 @@
 //! Gradient descent over all rows: any loss and any penalty, with a fixed, falling or searched rate.
 //!
 //! **Formula.** `w <- prox(w - eta F'(w), eta)`, where `F` is the mean loss and the proximal step belongs to the penalty. With a line
-//! search, `eta` is halved until `F(w') <= F(w) + F'(w)'(w' - w) + |w' - w|^2 / (2 eta)` and doubled now and then; steps are accelerated by momentum, which starts anew
+//! search, `eta` is halved until `F(w') <= F(w) + F'(w)'(w' - w) + |w' - w|^2 / (2 eta)` and doubled now and then; steps are accelerated by momentum, which restarts
 //! whenever the objective rises. For losses with kinks the gradient is a subgradient, the rate must fall, and
 //! the best point seen is kept.
 //!
@@ -31,7 +31,7 @@ pub enum StepRate {
     },
     /// Divided by 5 whenever the objective stops falling.
     Adaptive(f64),
-    /// Searched anew in each step, with momentum. For smooth losses.
+    /// A line search in each step, with momentum. For smooth losses.
     Search,
 }
 
@@ -48,7 +48,7 @@ pub struct DescentOptions<'a> {
     pub tolerance: f64,
     /// Most steps.
     pub max_iterations: usize,
-    /// Who is told about progress.
+    /// Receives progress events.
     pub observer: &'a dyn Observer,
 }
 
@@ -144,7 +144,7 @@ fn accelerated(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &Descen
         };
         let reached = problem.value_gradient(&next, &mut g_next) + options.penalty_of(&next);
         if reached > value && momentum > 1.0 {
-            // Momentum overshot: forget it and go on from the last point.
+            // Momentum overshot: reset it and continue from the last point.
             (momentum, ahead) = (1.0, w.clone());
             continue;
         }

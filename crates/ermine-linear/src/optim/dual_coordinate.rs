@@ -41,9 +41,9 @@ pub struct DualCoordinateOptions<'a> {
     pub tolerance: f64,
     /// Most passes.
     pub max_passes: usize,
-    /// The order of the rows follows from this.
+    /// Random seed of the row order.
     pub seed: u64,
-    /// Who is told about progress.
+    /// Receives progress events.
     pub observer: &'a dyn Observer,
 }
 
@@ -161,7 +161,7 @@ pub fn minimize(x: &Design, rows: &DualVariables, options: &DualCoordinateOption
 
 /// Visits the active rows once; those that can be left alone leave the list. The largest violation seen.
 fn pass(run: &mut DualCoordinateDescent, squares: &[f64], active: &mut Vec<u32>, limit: f64) -> f64 {
-    /// How many rows ahead memory is asked for.
+    /// Prefetch distance in rows.
     const AHEAD: usize = 4;
     let (mut worst, mut kept) = (0.0f64, 0);
     for k in 0..active.len() {

@@ -63,7 +63,7 @@ pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool)
     }
     moments.check_small(x)?;
     let squares: Vec<f64> = moments.xx.diagonal().iter().map(|s| s / moments.total).collect();
-    // With an intercept a constant column says nothing. One of 1e12 would drown what the others say in its rounding.
+    // With an intercept a constant column is redundant, and the rounding errors of a large one would hide the other columns.
     let p = x.n_columns();
     let constant: Vec<usize> = (0..p).filter(|&j| intercept && !is_varied(&moments, j)).collect();
     let Some(units) = ColumnUnits::leaving_out(ColumnUnits::of(&squares), &constant, p) else {
@@ -186,7 +186,7 @@ fn by_squared_hinge(x: &Design, y: &[f64], intercept: bool, start: &[f64], b: f6
     w.extend(intercept.then_some(b));
     let (tolerance, certified, max_iterations, sampled_start) = (1e-16, f64::INFINITY, 500, false);
     let options = newton::NewtonOptions { tolerance, certified, max_iterations, sampled_start, observer: &Silent };
-    // Nobody watches, so that nothing can stop it.
+    // Without an observer, nothing can stop it.
     let _ = newton::minimize(&risk, &mut w, &options);
     w
 }

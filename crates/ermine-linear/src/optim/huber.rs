@@ -41,7 +41,7 @@ pub struct HuberProblem<'a> {
     pub tolerance: f64,
     /// Most steps.
     pub max_iterations: usize,
-    /// Who is told about progress.
+    /// Receives progress events.
     pub observer: &'a dyn Observer,
 }
 

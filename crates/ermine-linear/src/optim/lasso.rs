@@ -4,9 +4,9 @@
 //! **Idea.** Few coefficients are not zero, so few columns matter. A working set holds the columns that have ever
 //! mattered; their products with each other are computed once, in batches, by the Gram kernel, and the small
 //! problem is solved by [`coordinate`](super::coordinate), which never touches the data. Then the correlations of all columns with
-//! the residual say whether a column outside violates its optimality condition; the worst ones join.
+//! the residual show whether a column outside violates its optimality condition; the worst ones join.
 //!
-//! Correlations are one pass over the data for each renewal of the working set. Where many strengths are asked for and the table is
+//! Correlations are one pass over the data for each renewal of the working set. If there are many strengths and the table is
 //! much taller than wide, the products of all columns cost less than all those passes: they are made in one, and the data is not read again.
 //!
 //! **Certificate.** The residual, scaled so that no correlation exceeds the L1 strength, is feasible for the dual problem:

@@ -137,7 +137,7 @@ pub struct InteriorSolution {
 const MAX_STEPS: usize = 100;
 
 impl LinearProgram<'_> {
-    /// Runs until the gap is below `tolerance` times the size of the objective, or `enough` says so.
+    /// Iterates until the gap is below `tolerance` times the size of the objective, or `enough` returns true.
     pub fn solve(&self, tolerance: f64, mut enough: impl FnMut(&InteriorPoint) -> bool) -> InteriorSolution {
         let mut point = self.start();
         let n = self.rows.n_rows();

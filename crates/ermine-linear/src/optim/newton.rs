@@ -68,13 +68,13 @@ pub enum Curvature {
 pub struct NewtonOptions<'a> {
     /// Stop when the estimated distance to the minimum is below this share of the objective.
     pub tolerance: f64,
-    /// Go on until the proven bound on that distance is below this share of the objective, where there is one.
+    /// Iterate until the proven bound on that distance is below this share of the objective, if there is a bound.
     pub certified: f64,
     /// Most steps.
     pub max_iterations: usize,
     /// Whether to start from a sample.
     pub sampled_start: bool,
-    /// Who is told about progress.
+    /// Receives progress events.
     pub observer: &'a dyn Observer,
 }
 
@@ -178,7 +178,7 @@ impl<'p> NewtonDescent<'p> {
         self.memory.clear();
     }
 
-    /// Iterates until the proven bound is as near as it is asked to be. Where units differ wildly it may lag far behind the point itself; then a nearer point is looked for.
+    /// Iterates until the proven bound is tight enough. If the scales of the columns differ widely, it may lag far behind the point itself; then a better point is searched.
     fn certify(&mut self, options: &NewtonOptions) -> Result<SolverOutcome> {
         let mut outcome = self.iterate(options)?;
         let mut tolerance = options.tolerance;

@@ -94,7 +94,7 @@ fn sweep(query: &RankedQuery, scores: &[f64], order: &[u32], a: &[f64]) -> PairS
         let (v, t) = (query.weights[j], query.worth(j));
         [v, v * a[j], v * t, v * t * a[j]]
     };
-    // The worth of a pair is t of the better one less t of the worse one; `sign` tells which of both is asked about.
+    // The worth of a pair is t of the better one less t of the worse one; `sign` selects which of the two is meant.
     let of = |sums: [f64; 4], i: usize, sign: f64| match &query.worth {
         None => (sums[0], sums[1]),
         Some(t) => (sign * (t[i] * sums[0] - sums[2]), sign * (t[i] * sums[1] - sums[3])),

@@ -42,7 +42,7 @@ pub struct PerceptronOptions<'a> {
     pub shuffle: bool,
     /// Where the orders come from.
     pub seed: u64,
-    /// Who is told about progress.
+    /// Receives progress events.
     pub observer: &'a dyn Observer,
 }
 

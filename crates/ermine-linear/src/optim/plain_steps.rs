@@ -1,7 +1,7 @@
 //! Steps of stochastic gradient descent on single rows of an array, without L1, powers or averages: the commonest run, as one loop that is compiled for each
 //! instruction set. It does what [`Sgd::pass`](super::sgd::Sgd::pass) does, in the same order, so it gives the same bits.
 //!
-//! **Cost.** Two passes over a row in the nearest memory. Rows come in any order, so the memory of one that is `AHEAD` places away is asked for at every step.
+//! **Cost.** Two passes over a row in the first-level cache. Rows come in any order, so a row `AHEAD` positions later is prefetched at every step.
 
 use super::sgd::{AHEAD, RateSchedule};
 use ermine_core::linalg::lanes::{self, dot_body};

@@ -162,7 +162,7 @@ impl<'a, L: Loss> Risk<'a, L> {
             (up, down) = if positive > negative { (negative / positive, 1.0) } else { (1.0, positive / negative) };
             a.iter_mut().filter(|a| **a != 0.0).for_each(|a| *a *= if *a > 0.0 { up } else { down });
         }
-        // A side without weight has a factor that is no number, and sums that are all zero.
+        // The factor of a side without weight is NaN, and its sums are zero.
         let part = |factor: f64, sum: f64| if sum == 0.0 { 0.0 } else { factor * sum };
         let pull = (0..p).map(|j| (part(up, plus[j]) + part(down, minus[j])) / total).collect();
         (a, pull)

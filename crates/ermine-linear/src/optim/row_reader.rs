@@ -17,7 +17,7 @@ impl<'x> RowReader<'x> {
         RowReader { x, buffer: Vec::new(), held: usize::MAX }
     }
 
-    /// Asks for the memory of a row that will be read soon.
+    /// Prefetches a row.
     #[inline]
     pub fn prefetch(&self, row: Option<u32>) {
         fn fetch<T>(numbers: &[T], most: usize, step: usize) {

@@ -26,7 +26,7 @@ pub struct RowSpaceBasis<'x> {
     x: &'x Dense<'x>,
     /// `Z`, row by row.
     rows: Vec<f64>,
-    /// Row `k` says how the rows of the table add up to direction `k`.
+    /// Row `k`: the coefficients of direction `k` in terms of the rows of the table.
     directions: Matrix,
 }
 
@@ -71,7 +71,7 @@ impl<'x> RowSpaceBasis<'x> {
 }
 
 /// Minimizes `whole`, the problem over the table, by way of `reduced`, the same problem over [`RowSpaceBasis::design`]. `restore` turns the unknowns of one into those of the other. What
-/// is known about the point is computed for the problem over the table; should rounding have cost more than is allowed, the solver goes on from there.
+/// is known about the point is computed for the problem over the table; should rounding have cost more than is allowed, the solver continues from there.
 pub fn minimize(
     whole: &dyn SmoothObjective,
     reduced: &dyn SmoothObjective,

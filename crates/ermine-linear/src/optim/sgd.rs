@@ -3,7 +3,7 @@
 //! **Formula.** `w <- prox(w - eta_t (l'(z_i) x_i + penalty's smooth part), eta_t)` with the rate `eta_t` of a [`RateSchedule`].
 //!
 //! **How.** The L2 part shrinks all coefficients by one factor; that factor is kept beside them (`w = scale v`), so a
-//! sparse row costs what it holds. The L1 part is owed: a running total says how much every coefficient should have
+//! sparse row costs what it holds. The L1 part is applied lazily: a running total records how much every coefficient should have
 //! moved towards zero, and a coefficient pays its debt when it is next touched. Averages are kept without touching
 //! all coefficients, too: `sum_k s_k v_k = C_t v_t - sum_k C_(k-1) (v_k - v_(k-1))`, where `C_t` is the sum of the scales.
 //!
@@ -86,14 +86,14 @@ pub struct SgdOptions<'a> {
     pub patience: usize,
     /// Rows that are not learned from. Where there are any, their loss decides when to stop.
     pub held: &'a [u32],
-    /// Who is told about progress.
+    /// Receives progress events.
     pub observer: &'a dyn Observer,
 }
 
-/// How many rows ahead memory is asked for.
+/// Prefetch distance in rows.
 pub(super) const AHEAD: usize = 10;
 
-/// What has been learned so far; goes on learning from whatever comes.
+/// The state of training, which can be continued on more rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SgdState {
     v: Vec<f64>,

@@ -8,7 +8,7 @@
 //! **Memory.** An index of an exact kind holds the rows once and at most 30% more: a scan its byte codes where they fit, boxes 1/24 of the rows and `log2(n) - 3.3` bits a row (with the
 //! rows' own numbers packed where these are few), a vantage-point tree as fine as fits. Rows are kept as they are given where what cosine and Mahalanobis measure would take more. What can't
 //! hold: a few dozen rows, for which a leaf is larger than they are; a box tree for cosine over one or two single-precision columns, up to 1.6 times the rows (one column is scanned,
-//! unless a tree is asked for); and graphs, whose links take 137 to 145 bytes a row beside the rows as the metric measures them. [`Index::bytes`] tells.
+//! unless a tree is requested); and graphs, whose links take 137 to 145 bytes a row beside the rows as the metric measures them. See [`Index::bytes`].
 
 use super::box_tree::{BoxTree, BoxTreeScratch};
 use super::choice::{IndexChoice, IndexKind};
@@ -302,7 +302,7 @@ impl Index {
         self.metric.check_rows(rows)
     }
 
-    /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
+    /// Searches blocks of queries on all cores; `ready`: they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
     /// that neighboring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
     pub(super) fn batch(&self, queries: &RowMatrix<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
         let n = queries.n_rows();

@@ -11,7 +11,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::section::Sections;
 use std::ops::Range;
 
-/// Groups of at most `size` ascending row numbers each. A row has a place, counted over all groups, and groups are asked for with the range of their places.
+/// Groups of at most `size` ascending row numbers each. A row has a place, counted over all groups, and groups are accessed with the range of their positions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RowSets {
     shape: BitLayout,
@@ -25,7 +25,7 @@ pub(super) struct RowSets {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct BitLayout {
     low_bits: u32,
-    /// Words of marks in a group.
+    /// 64-bit words per group.
     words: usize,
 }
 

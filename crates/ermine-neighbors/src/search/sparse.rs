@@ -203,7 +203,7 @@ impl SparseIndex {
             for (i, &both) in sums.iter().enumerate() {
                 let size = norms[i] + norm;
                 let least = size + both - rounding * size - 1e-300;
-                // Written so that what is no number (sums beyond the range) passes.
+                // Written so that NaN (sums that overflow) passes.
                 if least > reaches[i] {
                     continue;
                 }

@@ -2,8 +2,8 @@
 //!
 //! **Idea.** Pick a point v of the set, sort the others by their distance to it, cut in the middle: the near half lies within
 //! distances `[a, b]` of v, the far half within `[c, e]`. For a query at distance t from v, every point at distance s from v is at
-//! least `|t - s|` away, so a half whose interval is farther from t than the k-th neighbor so far is skipped whole. Only distances are
-//! asked for, so rows, strings and a user's own objects are all the same to it.
+//! least `|t - s|` away, so a half whose interval is farther from t than the k-th neighbor so far is skipped. Only distances are
+//! used, so it works for rows, strings and custom objects alike.
 //!
 //! **Exactness.** Distances are rounded; [`MetricSpace::slack`] widens each test by what rounding may have done to its three distances.
 //!
@@ -47,7 +47,7 @@ pub trait MetricSpace: Sync {
     fn straight(&self, distance: f64) -> f64 {
         distance
     }
-    /// How far off, as a share of themselves, distances may be (0 for counts).
+    /// Relative error bound of distances (0 for counts).
     fn slack(&self) -> f64;
 }
 

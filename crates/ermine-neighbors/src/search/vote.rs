@@ -45,7 +45,7 @@ impl TieRule {
     }
 }
 
-/// Whoever can find more neighbors of the query in hand, should a tie need them.
+/// Finds more neighbors of the current query, if a tie needs them.
 pub trait MoreNeighbors {
     /// The `k` nearest rows (or all, where there are fewer) as (distance, row).
     fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>>;

@@ -20,7 +20,7 @@ class Step(NamedTuple):
     done: int
     #: How many there are; None where nobody knows.
     total: int | None
-    #: What the score is called; None where there is none.
+    #: Name of the score; None without a score.
     score_name: str | None
     #: A score after this step, such as the loss on the validation set.
     score: float | None

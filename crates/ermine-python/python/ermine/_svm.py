@@ -51,7 +51,7 @@ def is_psd(kernel: Any, X: Any = None) -> tuple[bool, float]:
     kernel : callable or array-like of shape (n_samples, n_samples)
         A function of two tables that gives the values of each row of the one with each row of the other, or the matrix of such values.
     X : array-like of shape (n_samples, n_features), default=None
-        The rows that a function is asked about.
+        The rows to evaluate a kernel function on.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def is_psd(kernel: Any, X: Any = None) -> tuple[bool, float]:
     """
     if callable(kernel):
         if X is None:
-            raise ValueError("a function is asked about rows: give them as X")
+            raise ValueError("a kernel function needs rows: pass them as X")
         rows = _items(X)
         values = _values(kernel, rows, rows)
     else:

@@ -113,7 +113,10 @@ def values(y: Any, n_rows: int, multi_output: bool) -> tuple[Target, int]:
     if not (multi_output and array.ndim == 2):
         array = _one_dimensional(array, "y")
     check_rows(n_rows, len(array))
-    numbers = np.require(array.reshape(len(array), -1), np.float64, ["C", "A"])
+    try:
+        numbers = np.require(array.reshape(len(array), -1), np.float64, ["C", "A"])
+    except ValueError as error:
+        raise ValueError(f"{error}. Regression needs a numeric target; use a classifier for class labels.") from None
     _refuse_not_finite(numbers, "y")
     if not numbers.shape[1]:
         raise ValueError("y has no columns")

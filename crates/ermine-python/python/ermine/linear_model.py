@@ -1567,7 +1567,7 @@ class SGDClassifier(_linear.CoefficientNames, _streaming.PartialFitMethods, _lin
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class).
     warm_start : bool, default=False
-        Not supported: every fit starts anew. Use ``partial_fit`` to continue.
+        Not supported: every fit starts from scratch. Use ``partial_fit`` to continue.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
@@ -1714,7 +1714,7 @@ class SGDRegressor(_linear.CoefficientNames, _linear.InterceptInArray, _streamin
         coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a
         stream.
     warm_start : bool, default=False
-        Not supported: every fit starts anew. Use ``partial_fit`` to continue.
+        Not supported: every fit starts from scratch. Use ``partial_fit`` to continue.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None

@@ -294,7 +294,7 @@ class GridSearchCV(_SearchCV):
         self.return_train_score = return_train_score
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
-        """Searches; ``groups`` says which rows belong together, for splitters that ask."""
+        """Runs the search; ``groups`` are the groups of rows for group-aware splitters."""
         self.__dict__.pop("scorer_", None)
         self.__dict__.pop("best_estimator_", None)
         theirs = _selection.scikit_learn(self.estimator, self.scoring, self._needs_sklearn())
@@ -362,7 +362,7 @@ class RandomizedSearchCV(_SearchCV):
         self.return_train_score = return_train_score
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
-        """Searches; ``groups`` says which rows belong together, for splitters that ask."""
+        """Runs the search; ``groups`` are the groups of rows for group-aware splitters."""
         self.__dict__.pop("scorer_", None)
         self.__dict__.pop("best_estimator_", None)
         if self.param_distributions is not None or _selection.scikit_learn(self.estimator, self.scoring, self._needs_sklearn()) is not None:

@@ -1,7 +1,7 @@
 //! The fitted sum of trees: prediction, reading and writing.
 //!
 //! One forest for each output. The first tree of a forest is a leaf that holds where scores start, so that a score is added up here in the order in which training adds
-//! it up, to the last bit: a run that goes on from a model has the scores that the model's own run had.
+//! it up, to the last bit: a run that continues from a model has the scores that the model's own run had.
 
 use crate::tree::Tree;
 use crate::tree::engine::{self, PredictionEngine};
@@ -77,7 +77,7 @@ impl Booster {
         engine::sums(&forests, engine, 0..n_rounds + 1, features)
     }
 
-    /// The trees of each output; the first tree of each says where scores start.
+    /// The trees of each output; the first tree of each is the initial score.
     pub fn forests(&self) -> &[Arc<Forest>] {
         &self.forests
     }

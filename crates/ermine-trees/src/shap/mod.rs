@@ -14,7 +14,7 @@
 //! a polynomial of degree m - 1, which a Gauss-Legendre rule with m / 2 points integrates exactly, adding up numbers that are never negative: nothing cancels. The interaction of columns i and k is, in the
 //! same way, half of v (o_i - z_i) (o_k - z_k) times the integral of the product over the columns other than both; what is left of a column's value is its own.
 //!
-//! **How.** 64 rows walk together. At each branch, a word has a bit for each row that takes it; the words of a column's branches, ANDed on the way down, are the o_j of 64 rows. At a leaf the products without each
+//! **How.** 64 rows walk together. At each branch, a bit mask marks the rows that take it; the masks of a column's branches, ANDed on the way down, are the o_j of 64 rows. At a leaf the products without each
 //! column are those of the columns before it times those after it, for eight rows in a register.
 //!
 //! **Cost.** O(m * m / 2) for each leaf and 8 rows. **Reference.** Lundberg and others, From local explanations to global understanding with explainable AI for trees,

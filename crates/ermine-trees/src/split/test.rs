@@ -79,7 +79,7 @@ impl Test {
         }
     }
 
-    /// The test as a kind, a column, a number and the words of its set, for the model file.
+    /// The test as a kind, a column, a number and its set, for the model file.
     pub(crate) fn parts(&self) -> (u8, u32, f64, &[u64]) {
         match self {
             Test::Leaf => (0, 0, 0.0, &[]),
@@ -93,7 +93,7 @@ impl Test {
         }
     }
 
-    /// Reassembles a test; the words of a set are taken from `words`.
+    /// Reassembles a test; a set is taken from `words`.
     pub(crate) fn from_parts(
         kind: u8,
         feature: u32,
@@ -151,7 +151,7 @@ impl CodeSet {
         CodeSet { words: words.into() }
     }
 
-    /// The set as words of 64 bits.
+    /// The set as 64-bit words.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

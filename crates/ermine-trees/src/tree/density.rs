@@ -296,6 +296,6 @@ mod tests {
         assert_eq!(of(|i| (i % 7) as f64), 1.0);
         assert_eq!(of(|i| (i % 7) as f64 / 10.0 + 0.2), 0.1);
         assert_eq!(of(|i| (i as f64).sqrt()), 0.0);
-        assert_eq!(of(|i| i as f64), 0.0, "all different: nothing says that they were rounded");
+        assert_eq!(of(|i| i as f64), 0.0, "all values differ: there is no sign of rounding");
     }
 }

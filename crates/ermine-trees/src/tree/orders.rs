@@ -70,7 +70,7 @@ impl RowSet {
         rows.for_each(|row| self.words[row as usize / 64] |= 1 << (row % 64));
     }
 
-    /// Clears the words of these rows, including other rows in the same words: for emptying the whole set.
+    /// Clears these rows' words, including other rows in the same words: for emptying the whole set.
     pub fn clear(&mut self, rows: impl Iterator<Item = u32>) {
         rows.for_each(|row| self.words[row as usize / 64] = 0);
     }
@@ -246,7 +246,7 @@ unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], side: (&RowSet
         _mm512_mask_andnot_epi32(tied, starts, tie, tied)
     };
     while at.n_seen + 16 <= entries.len() {
-        // SAFETY: sixteen entries from n_seen on are there; what is gathered are words of 32 bits up to the last, and the set's words of 64 bits are two of them each.
+        // SAFETY: sixteen entries from n_seen on are there; the gathered 32-bit words lie in the set, each of whose 64-bit words is two of them.
         let (sixteen, words) = unsafe {
             let sixteen = _mm512_loadu_si512(entries.as_ptr().add(at.n_seen).cast());
             let word = _mm512_min_epu32(_mm512_srli_epi32::<5>(_mm512_and_si512(sixteen, row)), last);

@@ -31,7 +31,7 @@ fn the_best_comes_first_and_scores_are_those_of_cross_validation() {
     assert_eq!(board.entries[0].scores, alone.scores);
     assert_eq!(board.skipped.len(), 1);
     assert!(matches!(board.skipped[0].reason, Reason::Unsupported(_)), "{:?}", board.skipped);
-    assert!(board.to_string().contains("linear-regression: can't handle"), "{board}");
+    assert!(board.to_string().contains("linear-regression: does not support"), "{board}");
 }
 
 #[test]

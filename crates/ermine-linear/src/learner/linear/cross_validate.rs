@@ -17,7 +17,7 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Deals the rows to `n` folds at random, unless the context says which fold each belongs to.
+    /// Assigns the rows to `n` folds at random, unless the context specifies the folds.
     pub fn draw(n_rows: usize, n: usize, context: &Context<'_>) -> Result<Folds> {
         if let Some(fold) = context.folds {
             return Folds::given(fold, n_rows);

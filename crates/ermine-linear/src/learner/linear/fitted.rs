@@ -78,7 +78,7 @@ pub struct LinearModel {
     pub coefficients: Matrix,
     /// An intercept for each margin.
     pub intercepts: Vec<f64>,
-    /// Statistics of each margin's fit; empty where there are none.
+    /// Statistics of each fitted score; may be empty.
     pub inference: Vec<Inference>,
     /// What happened in training.
     pub course: FitHistory,
@@ -202,7 +202,7 @@ impl LinearModel {
         self.used.iter().zip(scores).for_each(|(&c, score)| out[c as usize] = score);
     }
 
-    /// Whether one signed number says which of two classes it is.
+    /// Whether a single signed score decides between two classes.
     fn is_margin(&self) -> bool {
         self.link == LinearLink::Scores && self.n_classes == 2 && self.intercepts.len() == 1
     }

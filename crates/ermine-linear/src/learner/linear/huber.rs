@@ -1,4 +1,4 @@
-//! Huber regression: squared errors near, absolute errors far, with the scale that tells them apart estimated along.
+//! Huber regression: squared loss for small errors, absolute loss for large ones, with an estimated scale.
 //!
 //! **Formula.** `min over beta, b, s of sum_i w_i (s + s H(r_i / s)) + alpha |beta|^2`, `H(z) = z^2` up to `epsilon`, `2 epsilon |z| - epsilon^2` beyond; see
 //! [`optim::huber`](crate::optim::huber). Columns are brought to mean 0 and deviation 1 for the solver, which knows the penalty in the user's units: that changes nothing but its accuracy.

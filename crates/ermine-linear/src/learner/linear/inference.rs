@@ -20,7 +20,7 @@ pub struct Inference {
     pub sigma: f64,
     /// The share of the (centered, with an intercept) square sum that is explained.
     pub r_squared: f64,
-    /// Standard errors: of each coefficient, then of the intercept; not a number where there is none.
+    /// Standard errors: of each coefficient, then of the intercept; NaN if undefined.
     pub errors: Vec<f64>,
 }
 

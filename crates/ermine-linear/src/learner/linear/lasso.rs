@@ -232,7 +232,7 @@ impl ElasticNet {
         PreparedData::new(data, self.options(), &ClassWeight::Equal)
     }
 
-    /// The solution for each strength, in the order asked for.
+    /// The solution for each strength, in the given order.
     fn solve_path(&self, x: &Design, y: &[f64], weights: Option<&[f64]>, alphas: &[f64]) -> Result<Vec<LassoSolution>> {
         let mut falling: Vec<f64> = alphas.iter().copied().filter(|alpha| alpha * self.l1_ratio > 0.0).collect();
         falling.sort_by(|a, b| b.total_cmp(a));

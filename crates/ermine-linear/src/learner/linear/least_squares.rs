@@ -110,7 +110,7 @@ pub fn solve<'d, T>(
 fn over(solution: &LeastSquaresSolution, p: usize) -> String {
     match solution.method {
         LeastSquaresMethod::MinimumNorm { .. } => {
-            format!("all linear functions of the {p} columns, as far as double precision tells them apart")
+            format!("all linear functions of the {p} columns, up to double precision")
         }
         _ => format!("all linear functions of the {p} columns"),
     }

@@ -4,7 +4,7 @@
 //! `C` and the sum of the weights. Two classes: one function ([`optim::newton`](crate::optim::newton), [`optim::prox_newton`](crate::optim::prox_newton) with L1). More: one for each class
 //! ([`optim::multinomial`](crate::optim::multinomial)).
 //!
-//! Without a penalty (`C = inf`), classes that a hyperplane separates have no finite minimizer. The fit then ends where all rows are explained, and says so.
+//! Without a penalty (`C = inf`), classes that a hyperplane separates have no finite minimizer. The fit then ends when all rows are classified correctly, and the certificate states it.
 
 use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
 use super::prepare::{ObservedClasses, PreparedData, Scaling, centered, scaled};

@@ -146,7 +146,7 @@ impl Learner for RankSvm {
     }
 }
 
-/// The score above which rows are said to be of the second class, with the fewest errors: midway between two scores.
+/// The threshold on the score with the fewest classification errors: midway between two scores.
 fn threshold(scores: &[f64], second: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));

@@ -1,4 +1,4 @@
-//! Stochastic gradient descent: any loss with any penalty, one row or a few at a time; goes on learning from a stream.
+//! Stochastic gradient descent: any loss with any penalty, one row or a few at a time; training can be continued on a stream.
 //!
 //! **Formula.** As [`gradient_descent`](super::gradient_descent), with steps on single rows or small batches ([`optim::sgd`](crate::optim::sgd)). More than two classes: one function for
 //! each class against the others.

@@ -1,4 +1,4 @@
-//! The fitted form of stochastic gradient descent: a linear model, and the state from which it goes on learning.
+//! The fitted model of stochastic gradient descent: a linear model, and the state from which training continues.
 
 use super::fitted::LinearModel;
 use super::prepare::{PreparedData, Scaling};
@@ -118,7 +118,7 @@ impl SgdStream<'_> {
     }
 }
 
-/// Only the rows of the last piece are at hand: what is certified is about them, and says so.
+/// Only the rows of the last chunk are available, so the certificate is about them.
 fn of_last_batch(certificate: Certificate, n_rows: usize, before: Option<&Model>) -> Certificate {
     let n_before = before.map_or(0, |model| model.header().n_rows);
     let objective = format!("{}, over the {n_rows} rows of the last batch alone", certificate.objective);

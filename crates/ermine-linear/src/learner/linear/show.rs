@@ -43,7 +43,7 @@ pub fn html(model: &LinearModel, schema: &Schema) -> String {
     page.finish()
 }
 
-/// What is said about one margin.
+/// The contributions to one score.
 struct Contribution {
     head: Vec<&'static str>,
     rows: Vec<Vec<String>>,

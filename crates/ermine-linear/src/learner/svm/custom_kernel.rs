@@ -1,4 +1,4 @@
-//! A kernel of one's own: items of any type and a function of two of them become the table of kernel values that the machines take as `kernel = precomputed`.
+//! Custom kernels: items of any type and a function of two of them become a kernel matrix for `kernel = precomputed`.
 
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::Features;

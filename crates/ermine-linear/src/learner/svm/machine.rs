@@ -58,7 +58,7 @@ pub struct SvmSettings {
     pub n_train: usize,
     /// Whether votes that are equal are decided by the sums of the decision values, rather than for the first class.
     pub break_ties: bool,
-    /// Whether margins are told for each pair of classes, rather than for each class.
+    /// Whether decision values are given for each pair of classes instead of each class.
     pub pairs: bool,
     /// What the solver left open.
     pub tolerance: f64,
@@ -162,7 +162,7 @@ impl SvmModel {
             return Ok(out);
         };
         if let Some(weights) = self.scaled_weights() {
-            // Of dot products one vector says what all support vectors do, with less rounding.
+            // For the linear kernel, one weight vector replaces all support vectors, with less rounding.
             for (pair, w) in weights.iter().enumerate() {
                 let values = x.times(w, self.intercepts[pair]);
                 out.iter_mut().skip(pair).step_by(k).zip(values).for_each(|(out, f)| *out = f);

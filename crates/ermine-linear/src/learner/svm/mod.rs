@@ -8,7 +8,7 @@
 //! | [`linear`] | without a kernel, for many rows: classes and numbers, dense and sparse |
 //! | [`parameters`] | kernels as parameters |
 //! | [`source`] | the features as a matrix of kernel values |
-//! | [`custom_kernel`] | kernels of one's own, over items of any type |
+//! | [`custom_kernel`] | custom kernels over items of any type |
 //! | [`machine`] | the fitted form of kernel machines |
 //! | [`margin_side`] | slacks, and what they say about each training row |
 //! | [`show`] | it for people; two columns as a picture |

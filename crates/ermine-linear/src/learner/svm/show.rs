@@ -144,7 +144,7 @@ fn draw_axes(machine: &SvmModel, schema: &Schema, frame: PictureFrame, svg: &mut
         svg.dot((BOX.0 + 6.0, y - 4.0), 4.0, COLORS[k % COLORS.len()]);
         svg.text(BOX.0 + 18.0, y, Anchor::Start, "small", class(k));
     }
-    let words = ["line: the boundary", "grey: the margin, decision values -1 and +1"];
+    let words = ["line: the boundary", "gray: the margin, decision values -1 and +1"];
     for (k, words) in words.iter().enumerate() {
         svg.text(BOX.0 + 190.0, bottom + 40.0 + 18.0 * k as f64, Anchor::Start, "small", words);
     }

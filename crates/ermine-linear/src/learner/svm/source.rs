@@ -164,7 +164,7 @@ pub fn own_columns(features: &Features) -> Option<&[u32]> {
     features.rows().filter(|_| square)
 }
 
-/// Refuses rows whose kernel values, or what they are made of, can't be told in double precision.
+/// Rejects rows whose kernel values overflow double precision.
 fn check_range(kernel: &Kernel, points: &KernelPoints<f64>) -> Result<()> {
     let ((largest, square), d) = (points.largest(), points.n_columns() as f64);
     let bound = match *kernel {

@@ -75,7 +75,7 @@ static INFO: LearnerInfo = LearnerInfo {
     family: Family::SupportVector,
 };
 
-/// Steps that end a run without a limit of its own: a kernel that is none might go on for ever.
+/// Default iteration limit: without one, an indefinite kernel might never converge.
 pub const MOST_STEPS: usize = 100_000_000;
 /// `C` times the largest `k(x, x)` that stands for infinity: margins down to 1e-5 of the rows' length are found.
 const HARD: f64 = 1e10;

@@ -135,7 +135,7 @@ versions! {
         (best, at.min(q.saturating_sub(1)), least)
     }
 
-    /// The partner of greatest gain for a variable with pull `top`; a negative gain where there is none.
+    /// The partner of greatest gain for a variable with pull `top`; a negative gain if there is none.
     fn partner<E: KernelElement>(
         row: &[E], pull: &[f64], fall: &[f64], diagonal: &[f64], top: f64, own: f64,
     ) -> (f32, usize) {

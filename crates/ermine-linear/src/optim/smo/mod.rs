@@ -56,11 +56,11 @@ pub struct SmoOptions<'a> {
     pub cache: usize,
     /// Most variables in a working set.
     pub working_set: usize,
-    /// Who is told about progress.
+    /// Receives progress events.
     pub observer: &'a dyn Observer,
 }
 
-/// The most variables in a working set, unless said otherwise: 20,000 rows were fastest with 1536 of them, 1,200 rows with 192.
+/// Default maximum size of a working set: 1536 was fastest for 20,000 rows, 192 for 1,200 rows.
 pub const WORKING_SET: usize = 1536;
 /// So many variables for each one in a working set, down to [`LEAST_SET`].
 const PER_PLACE: usize = 6;

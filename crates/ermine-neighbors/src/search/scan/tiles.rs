@@ -26,7 +26,7 @@ pub(in crate::search) trait DistanceFilter {
     fn n_points(&self) -> usize;
     /// Makes ready the panels of a run, the first of which is `panel`.
     fn load(&mut self, panel: usize);
-    /// The threshold for a query that wants points within `limit`, when compared with the loaded run; `full` says that only
+    /// The threshold for a query that wants points within `limit`, when compared with the loaded run; `full` means that only
     /// a point that beats one already found is of use.
     fn threshold(&self, query: usize, limit: f64, full: bool) -> Self::Threshold;
     /// Sets bit p of `masks[i]` where point p of `panel` passes the test of query i of `group`.

@@ -31,7 +31,7 @@ impl TrainingColumns {
         let least = params.min_cat_to_statistic.filter(|_| params.tree_method == TreeMethod::Hist);
         let found = least.map(|least| TargetStatistics::fit(data, least)).unwrap_or_default();
         let statistics = earlier.unwrap_or(&found).clone();
-        // Other data than the model's own: what the model knows of the categories says nothing about these rows' own targets.
+        // Other data than the model's own: the model's target statistics don't contain these rows' own targets.
         let own = !statistics.is_empty() && statistics == found;
         let known = if own { statistics.ordered(data, seed) } else { statistics.of(features) };
         bins.columns.extend(Bins::fit_weighted(&known, data.weight(), params.max_bins).columns);

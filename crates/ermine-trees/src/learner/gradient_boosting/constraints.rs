@@ -1,4 +1,4 @@
-//! Constraints on columns, which are told by their places or by their names.
+//! Constraints on columns, which are given by position or by name.
 //!
 //! On a command line: `age=+1,price=-1` or `1,0,-1` for directions; `age,price;rooms,area` or `0,3;1,2` for the columns that may meet, group after group.
 

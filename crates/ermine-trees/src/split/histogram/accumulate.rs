@@ -15,7 +15,7 @@ const AHEAD: usize = 12;
 /// Number of copies of a column's histogram.
 const COPIES: usize = 4;
 
-/// Adds the words of some rows to the histogram, for ascending `columns`. `words` are those of the rows starting at `first`; `histogram` covers the span of the columns.
+/// Adds some rows to the histogram, for ascending `columns`. `words` are those of the rows starting at `first`; `histogram` covers the span of the columns.
 ///
 /// # Panics
 /// If the columns don't ascend, a row lies outside the store or the words, or the histogram has another length.
@@ -82,7 +82,7 @@ unsafe fn add_rows_of<C: BinCode, const W: usize>(
     }
 }
 
-/// Adds the words of two rows to the bins of their columns; interleaving two rows hides latency.
+/// Adds two rows to the bins of their columns; interleaving two rows hides latency.
 ///
 /// # Safety
 /// `starts[j] + code` must lie in the histogram for both codes of every column: the store's codes are below the number of slots of their column, and the
@@ -115,7 +115,7 @@ fn prefetch<T>(values: &[T], at: usize, bytes: usize) {
     }
 }
 
-/// Adds the words of the rows in `rows` to the histogram of one column.
+/// Adds the rows in `rows` to the histogram of one column.
 ///
 /// # Panics
 /// If the column doesn't exist, the rows lie outside the store, or the number of words differs from the number of rows.

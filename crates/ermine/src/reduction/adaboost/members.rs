@@ -1,10 +1,10 @@
 //! AdaBoost over any learner.
 //!
-//! **Idea.** The same rounds as over stumps, with weights in f64 and the learner trained anew in each round. Learners that can't do better than chance end the work, as do learners
+//! **Idea.** The same rounds as over stumps, with weights in f64 and the learner trained again in each round. Learners that can't do better than chance end the training, as do learners
 //! without errors. A learner that takes no weights learns from rows drawn by them, as many as there are (Freund and Schapire 1996, boosting by resampling); its error is measured under the weights all the
 //! same, so that the bound holds. For numbers, [AdaBoost.R2](boost_numbers): rows with a large error gain weight, and the committee answers with the weighted median.
 //!
-//! **Formula of R2** (Drucker, Improving regressors using boosting techniques, 1997). With e_i = |y_i - h(x_i)| / max e, squared or 1 - exp(-e_i) if asked for: eps = sum D_i e_i,
+//! **Formula of R2** (Drucker, Improving regressors using boosting techniques, 1997). With e_i = |y_i - h(x_i)| / max e, optionally squared or 1 - exp(-e_i): eps = sum D_i e_i,
 //! beta = eps / (1 - eps), D_i grows by beta^(rate (1 - e_i)), and the vote of the round is rate ln(1 / beta).
 
 use super::rounds::{Round, RoundStep, Rounds};
@@ -104,10 +104,10 @@ pub fn boost(
     Ok((members, rounds))
 }
 
-/// No share of the weight is less: a row that has long been right keeps one that counts for nothing, but it can come back.
+/// Minimum share of the weight: negligible, but a row that has long been correct can regain weight.
 const LEAST_SHARE: f64 = 1e-50;
 
-/// The weights of the next round as shares, and the logarithm of the exponential loss of the vote; `against` is how much more of the vote is wrong than right about each row.
+/// The weights of the next round as shares, and the log of the exponential loss of the vote; `against` is the margin of the wrong votes of each row.
 fn reweighted(first: &[f64], against: &[f64]) -> (Vec<f64>, f64) {
     let most = against.iter().fold(f64::NEG_INFINITY, |most: f64, &m| most.max(m));
     let weights: Vec<f64> = first.iter().zip(against).map(|(share, m)| share * (m - most).exp()).collect();
@@ -120,7 +120,7 @@ pub fn add_votes(scores: &mut [f64], predicted: &[u16], alpha: f64, n_classes: u
     scores.chunks_mut(n_classes).zip(predicted).for_each(|(scores, &predicted)| scores[predicted as usize] += alpha);
 }
 
-/// Turns what a leaf says about the classes into a round's vote for the likeliest of them.
+/// Turns the class probabilities of a leaf into a round's vote for the likeliest class.
 pub fn to_vote(predicted: &mut [f64], alpha: f64) {
     let best = (1..predicted.len()).fold(0, |best, k| if predicted[k] > predicted[best] { k } else { best });
     predicted.fill(0.0);
@@ -136,7 +136,7 @@ pub fn boost_numbers(
     context: &Context<'_>,
 ) -> Result<(Vec<Member>, Rounds)> {
     let (values, _) = data.values()?;
-    // What each member says about each row: of the training data, and of the rows kept for validation.
+    // Each member's predictions for all rows of the training set and of the validation set.
     let (mut predictions, mut held_out_predictions) = (Vec::new(), Vec::new());
     let first = shares(data);
     let mut log_weights = vec![0.0; data.n_rows()];
@@ -155,7 +155,7 @@ pub fn boost_numbers(
         let (alpha, beta) = match step {
             NumberStep::Useless if !members.is_empty() => break,
             NumberStep::Useless => (1.0, 0.0),
-            // Nothing is left to learn, and this one alone has the say.
+            // A perfect member decides alone.
             NumberStep::Perfect => (1.0 + votes.sum::<f64>(), 0.0),
             NumberStep::Vote { alpha, beta } => (alpha, beta),
         };
@@ -181,7 +181,7 @@ pub fn boost_numbers(
     Ok((members, rounds))
 }
 
-/// How a round of numbers goes on from its mean loss.
+/// The outcome of a regression round, given its mean loss.
 enum NumberStep {
     /// Half of the largest error or more: no use.
     Useless,
@@ -209,7 +209,7 @@ fn mean_error(predicted: &[f64], data: &Dataset, rounds: &[Round]) -> Result<f64
     Ok(errors.iter().sum())
 }
 
-/// The weighted median of what the members of some rounds say about a row; `said` is what each of them says about each row.
+/// The weighted median of the members' predictions for a row; `predicted` has each member's predictions for all rows.
 pub fn median_of_row(predicted: &[f64], row: usize, rounds: &[Round]) -> f64 {
     let n_rows = predicted.len() / rounds.len().max(1);
     let pair = |(t, round): (usize, &Round)| (predicted[t * n_rows + row], round.alpha);
@@ -226,7 +226,7 @@ impl RegressionLoss {
     }
 }
 
-/// The weighted median of what members say about a row: the least number such that those up to it have half of the weight.
+/// The weighted median: the smallest value such that the values up to it have at least half of the weight.
 pub fn weighted_median(predicted: &mut [(f64, f64)]) -> f64 {
     predicted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = 0.5 * predicted.iter().map(|s| s.1).sum::<f64>();

@@ -242,7 +242,8 @@ impl AdaBoost {
         let proofs = if error.is_nan() {
             vec![Proof::Nothing { because: "there is no round".into() }]
         } else if bound >= 1.0 {
-            let because = format!("the bound on the training error, {by}, is {bound:.6}: 1 or more says nothing");
+            let because =
+                format!("the bound on the training error, {by}, is {bound:.6}: a bound of at least 1 is vacuous");
             vec![Proof::Nothing { because }]
         } else {
             vec![Proof::Bound { what: format!("the training error, by {by},"), bound, observed: error }]
@@ -366,12 +367,12 @@ impl BoostedVote {
         let named = |name: &str| Estimator::from_value(&Value::Text(name.into()));
         let text: String =
             if sections.has("estimator") { sections.json("estimator")? } else { "decision-stump".into() };
-        let estimator = named(&text).ok_or_else(|| Error::model_file("boosting doesn't say what was boosted"))?;
+        let estimator = named(&text).ok_or_else(|| Error::model_file("the base estimator of AdaBoost is missing"))?;
         Ok(Box::new(BoostedVote { parts, rounds, n_classes, estimator }))
     }
 }
 
-/// A round is a stage. For classes, what was said are the scores so far; for numbers, what each member said about each row.
+/// A round is a stage. The accumulated output is the scores so far for classification, and each member's predictions for regression.
 impl Staged for BoostedVote {
     fn n_stages(&self) -> usize {
         self.rounds.0.len()

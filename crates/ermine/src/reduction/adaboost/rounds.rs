@@ -34,11 +34,11 @@ pub struct Round {
     pub error: f64,
     /// What theory says the training error is at most: the exponential loss of the vote, which is the product of the normalizers so far.
     pub bound: f64,
-    /// The error of the vote on the rows kept for validation; NaN where there are none.
+    /// The error of the vote on the validation set; NaN without one.
     pub validation: f64,
 }
 
-/// How a round goes on from its error.
+/// The outcome of a round, given its error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RoundStep {
     /// No better than chance: the learner is not taken, and no later one would be better.
@@ -91,7 +91,7 @@ impl Rounds {
         }
     }
 
-    /// The number of rounds up to the lowest validation error; all where there is none.
+    /// The number of rounds up to the lowest validation error; all without a validation set.
     pub fn best_length(&self) -> usize {
         let best = |best: usize, t: usize| if self.0[t].validation < self.0[best].validation { t } else { best };
         if self.0.first().is_none_or(|r| r.validation.is_nan()) {
