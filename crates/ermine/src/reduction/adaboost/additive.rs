@@ -7,10 +7,10 @@
 //! | GentleBoost | exp(-yF) | y | the fit |
 //! | LogitBoost | p (1 - p) | (\[y = 1\] - p) / (p (1 - p)), at most 4 in size | half the fit |
 //!
-//! Each is a Newton step on its loss: exp(-yF) and log(1 + exp(-2yF)). Both losses, the second in bits, are at least 1 where F has the wrong sign: their means bound the training error, and
-//! stand in the place of the product of normalizers.
+//! Each is a Newton step on its loss: exp(-yF) and log(1 + exp(-2yF)). Both losses, the second in bits, are at least 1 if F has the wrong sign, so their means bound the training error, like the product
+//! of normalizers of AdaBoost.
 //!
-//! **Cost.** One sweep of all columns in each round, O(n d). **Reference.** Friedman, Hastie and Tibshirani, Additive logistic regression, 2000, algorithms 3 and 4.
+//! **Cost.** One scan of all columns per round, O(n d). **Reference.** Friedman, Hastie and Tibshirani, Additive logistic regression, 2000, algorithms 3 and 4.
 
 use super::rounds::{Round, Rounds};
 use super::{AdaBoost, AdaBoostAlgorithm, TIE};
@@ -22,15 +22,15 @@ use ermine_trees::split::additive::{SquaredErrorSums, TargetMoments};
 use ermine_trees::split::{AdditiveCriterion, best_split};
 use ermine_trees::tree::{Forest, Tree};
 
-/// Working responses of LogitBoost are at most this large, as the authors advise.
+/// Maximum absolute working response of LogitBoost, as the authors advise.
 const MOST: f64 = 4.0;
 
-/// The score so far of some rows.
+/// The scores of some rows.
 struct AdditiveScores<'a> {
     data: &'a Dataset,
     /// -1 or 1 for each row.
     sign: Vec<f64>,
-    /// The given weights as shares.
+    /// The sample weights as shares.
     share: Vec<f64>,
     score: Vec<f64>,
 }
@@ -48,7 +48,7 @@ impl<'a> AdditiveScores<'a> {
         self.score.iter_mut().zip(nodes).for_each(|(score, node)| *score += tree.value(node as usize)[0]);
     }
 
-    /// The share of rows whose class is not the one that the score says.
+    /// The share of misclassified rows.
     fn error(&self) -> f64 {
         let wrong = |(score, sign): (&f64, &f64)| (*score > TIE) != (*sign > 0.0);
         self.score.iter().zip(&self.sign).zip(&self.share).filter(|(row, _)| wrong(*row)).map(|(_, share)| share).sum()
@@ -73,14 +73,14 @@ impl<'a> AdditiveScores<'a> {
                 let response = (f64::from(u8::from(sign > 0.0)) - p) / curvature;
                 (share * curvature, response.clamp(-MOST, MOST))
             }
-            // Margins beyond this make weights that no sum can hold.
+            // Larger margins would overflow the weights.
             _ => (share * (-sign * score).clamp(-500.0, 500.0).exp(), sign),
         };
         self.score.iter().zip(&self.sign).zip(&self.share).map(row).unzip()
     }
 }
 
-/// Boosts stumps of numbers.
+/// Boosts regression stumps.
 pub fn boost(
     params: &AdaBoost,
     data: &Dataset,
@@ -119,7 +119,7 @@ pub fn boost(
     Ok((forest, rounds))
 }
 
-/// The stump with the least weighted squared error, its answers multiplied by `factor`; `None` where there is nothing to ask.
+/// The stump with the least weighted squared error, its predictions multiplied by `factor`; `None` if there is no split.
 fn stump(params: &AdaBoost, data: &Dataset, weight: &[f64], response: &[f64], factor: f64) -> Option<Tree> {
     let criterion = SquaredErrorSums { values: response, weight: Some(weight) };
     let mut all = criterion.zero();

@@ -1,8 +1,8 @@
 //! AdaBoost over any learner.
 //!
 //! **Idea.** The same rounds as over stumps, with weights in f64 and the learner trained again in each round. Learners that can't do better than chance end the training, as do learners
-//! without errors. A learner that takes no weights learns from rows drawn by them, as many as there are (Freund and Schapire 1996, boosting by resampling); its error is measured under the weights all the
-//! same, so that the bound holds. For numbers, [AdaBoost.R2](boost_numbers): rows with a large error gain weight, and the committee answers with the weighted median.
+//! without errors. A learner without support for weights is trained on rows sampled by them (Freund and Schapire 1996, boosting by resampling); its error is measured with the weights, so the
+//! bound still holds. For regression, [AdaBoost.R2](boost_numbers): rows with a large error gain weight, and the prediction is the weighted median of the members.
 //!
 //! **Formula of R2** (Drucker, Improving regressors using boosting techniques, 1997). With e_i = |y_i - h(x_i)| / max e, optionally squared or 1 - exp(-e_i): eps = sum D_i e_i,
 //! beta = eps / (1 - eps), D_i grows by beta^(rate (1 - e_i)), and the vote of the round is rate ln(1 / beta).
@@ -17,13 +17,13 @@ use ermine_core::parallel;
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::{Purpose, RngExt};
 
-/// The data under the weights of a round. Weights are scaled to a mean of 1, as learners expect.
+/// The data with the weights of a round, scaled to a mean of 1.
 fn weighted(data: &Dataset, shares: &[f64]) -> Result<Dataset> {
     let n = shares.len() as f64;
     data.clone().with_weight(Some(shares.iter().map(|share| share * n).collect()))
 }
 
-/// The data of a round: under its weights or, for a learner that takes none, rows drawn by them.
+/// The data of a round: with its weights or, for a learner without support for weights, a weighted sample.
 fn of_round(learner: &dyn Learner, data: &Dataset, shares: &[f64], context: &Context<'_>, t: usize) -> Result<Dataset> {
     if learner.info().capabilities.weights {
         return weighted(data, shares);
@@ -45,7 +45,7 @@ fn of_round(learner: &dyn Learner, data: &Dataset, shares: &[f64], context: &Con
     data.clone().with_weight(None)?.select(&rows)
 }
 
-/// The given weights as shares of their sum.
+/// The sample weights as shares of their sum.
 fn shares(data: &Dataset) -> Vec<f64> {
     let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();
     (0..data.n_rows()).map(|row| data.row_weight(row) / total).collect()
@@ -183,11 +183,11 @@ pub fn boost_numbers(
 
 /// The outcome of a regression round, given its mean loss.
 enum NumberStep {
-    /// Half of the largest error or more: no use.
+    /// Half of the largest error or more.
     Useless,
     /// Without errors.
     Perfect,
-    /// The vote, and what the weight of a row without error is multiplied by.
+    /// The vote, and the factor of the weight of a row without error.
     Vote { alpha: f64, beta: f64 },
 }
 
@@ -201,7 +201,7 @@ impl NumberStep {
     }
 }
 
-/// The mean absolute error of the committee so far, by weight.
+/// The weighted mean absolute error of the committee so far.
 fn mean_error(predicted: &[f64], data: &Dataset, rounds: &[Round]) -> Result<f64> {
     let (values, shares) = (data.values()?.0, shares(data));
     let error = |row: usize| shares[row] * (median_of_row(predicted, row, rounds) - values[row]).abs();

@@ -1,19 +1,19 @@
-//! AdaBoost: a weighted vote of weak learners, each trained on what the ones before it get wrong.
+//! AdaBoost: a weighted vote of weak learners, each trained on the mistakes of the ones before it.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | this file | parameters, the fitted model, the certificate |
-//! | [`rounds`] | the formulas of a round, the bound on the training error, tables and pictures |
-//! | [`stumps`] | the loop of rounds over exact stumps |
-//! | [`members`] | the same over any learner; AdaBoost.R2 for numbers |
+//! | [`rounds`] | the formulas of a round, the bound on the training error, tables and plots |
+//! | [`stumps`] | boosting of exact stumps |
+//! | [`members`] | boosting of any learner; AdaBoost.R2 for regression |
 //! | [`additive`] | GentleBoost and LogitBoost |
 //!
-//! **Idea.** Every row has a weight. A round finds the learner with the least weighted error, gives it a vote that is the heavier the less it errs, and shifts
-//! weight to the rows it got wrong. The training error falls exponentially as long as every round is a little better than chance. Default are decision stumps,
-//! found exactly in every round (see [`ermine_trees::split::reweighted_stumps`]).
+//! **Idea.** Every row has a weight. A round trains a learner on the weighted rows, gives it a vote that grows as its error falls, and shifts weight to the rows it misclassified. The training error
+//! falls exponentially as long as every round is slightly better than chance. The default learner is a decision stump, found exactly in every round (see
+//! [`ermine_trees::split::reweighted_stumps`]).
 //!
 //! **Formula.** In [`rounds`]. The vote for class k is s_k = sum_t alpha_t \[h_t(x) = k\]; probabilities are softmax(2 s), for two classes 1 / (1 + exp(-2 F)) with
-//! F = s_1 - s_0: the link under which AdaBoost's exponential loss estimates half the log odds. They are often too sure; calibrate them where that matters.
+//! F = s_1 - s_0: the link under which AdaBoost's exponential loss estimates half the log odds. They are often overconfident; calibrate them if that matters.
 //!
 //! **Reference.** Freund and Schapire, A decision-theoretic generalization of on-line learning and an application to boosting, 1997; Shalev-Shwartz and
 //! Ben-David, Understanding Machine Learning, chapter 10; Zhu and others, Multi-class AdaBoost, 2009.
@@ -147,7 +147,7 @@ impl Learner for AdaBoost {
 }
 
 impl AdaBoost {
-    /// The rows to train on and the validation set, where one is wanted: the one that was given, or some of the rows if there are enough.
+    /// The training rows and the validation set, if one is used: the given one, or a sample of the rows if there are enough.
     fn kept_aside(&self, data: &Dataset, context: &Context<'_>) -> Result<Option<(Dataset, Dataset)>> {
         if let (Some(_), Some(validation)) = (self.n_iter_no_change, context.validation) {
             return Ok(Some((data.clone(), validation.clone())));
@@ -157,7 +157,7 @@ impl AdaBoost {
         Ok(parts.filter(|(train, rest)| train.n_rows() > 0 && rest.n_rows() > 0))
     }
 
-    /// Whether the search for stumps is used.
+    /// Whether the exact stump search is used.
     fn over_stumps(&self) -> bool {
         self.estimator == Estimator::named("decision-stump")
     }
@@ -253,22 +253,22 @@ impl AdaBoost {
     }
 }
 
-/// The class with the highest score, the first of those that tie.
+/// The class with the highest score; the first if tied.
 pub fn heaviest(scores: &[f64]) -> usize {
     let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
     scores.iter().position(|&s| s >= most - TIE).unwrap_or(0)
 }
 
-/// What a boosted model is made of.
+/// The members of a boosted model.
 enum VoteMembers {
-    /// Stumps whose predictions add up to the scores.
+    /// Stumps whose predictions sum to the scores.
     Trees(Arc<Forest>),
     /// Models of any learner, each with the vote of its round.
     Members(Vec<Member>),
 }
 
 impl VoteMembers {
-    /// How the training of the parts ended.
+    /// How training ended.
     fn status(&self) -> Status {
         match self {
             VoteMembers::Trees(_) => Status::Done,
@@ -284,27 +284,27 @@ impl VoteMembers {
     }
 }
 
-/// The fitted vote.
+/// A fitted AdaBoost model.
 pub struct BoostedVote {
     parts: VoteMembers,
     rounds: Rounds,
-    /// 0 where numbers are predicted.
+    /// 0 for regression.
     n_classes: usize,
     estimator: Estimator,
 }
 
 impl BoostedVote {
-    /// What happened in each round.
+    /// The history of the rounds.
     pub fn rounds(&self) -> &[rounds::Round] {
         &self.rounds.0
     }
 
-    /// The stumps, one tree for each round, whose predictions add up to the scores; `None` where other learners were boosted.
+    /// The stumps, one tree per round, whose predictions sum to the scores; `None` for other base learners.
     pub fn forest(&self) -> Option<&Forest> {
         if let VoteMembers::Trees(forest) = &self.parts { Some(forest) } else { None }
     }
 
-    /// What rounds add to the scores of each row: one signed number for stumps and two classes, else one for each class.
+    /// The contributions of rounds to the scores of each row: one signed number for stumps and two classes, else one per class.
     fn scores(&self, rounds: std::ops::Range<usize>, features: &Features) -> Result<Vec<f64>> {
         match &self.parts {
             VoteMembers::Trees(forest) => Ok(forest.sum_of(rounds, features)),
@@ -319,7 +319,7 @@ impl BoostedVote {
         }
     }
 
-    /// The share of each column in all votes: a stump asks about one column, which counts as its vote does.
+    /// The share of each column in all votes; a stump splits on one column.
     fn importances(&self, forest: &Forest, n_features: usize) -> Vec<f64> {
         let mut shares = vec![0.0; n_features];
         let total: f64 = self.rounds.0.iter().map(|round| round.alpha).sum();
@@ -340,7 +340,7 @@ impl BoostedVote {
         if let VoteMembers::Trees(forest) = &self.parts { forest.width() } else { self.n_classes }
     }
 
-    /// Reads it from a model file.
+    /// Loads the model from a file.
     pub fn load(sections: &Sections, header: &Header, load: LoadFitted) -> Result<Box<dyn Fitted>> {
         let n_classes = header.schema.classes.len();
         let rounds = Rounds::load(sections)?;
@@ -361,7 +361,7 @@ impl BoostedVote {
         };
         if rounds.0.len() != n_parts || !all_fit {
             return Err(Error::model_file(
-                "boosting has not one part for each round, or one that doesn't fit the target",
+                "the number of AdaBoost members differs from the number of rounds, or a member doesn't fit the target",
             ));
         }
         let named = |name: &str| Estimator::from_value(&Value::Text(name.into()));
@@ -445,7 +445,7 @@ impl Fitted for BoostedVote {
     fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
         let forest = match &self.parts {
             VoteMembers::Trees(forest) => forest.clone(),
-            // A leaf of a member votes for its likeliest class. (The median of numbers is no sum.)
+            // A leaf of a member votes for its likeliest class. (A median is not a sum.)
             VoteMembers::Members(members) if self.n_classes > 0 => {
                 Arc::new(committee::forest(members, |t, values| members::to_vote(values, self.rounds.0[t].alpha))?)
             }

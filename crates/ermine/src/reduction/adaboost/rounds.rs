@@ -1,4 +1,4 @@
-//! What happens to weights and bound in each round, and how that is shown.
+//! Weights, bounds and errors of the rounds, and their presentation.
 //!
 //! **Formula.** With K classes and the weighted error eps_t of round t:
 //!
@@ -21,18 +21,18 @@ use ermine_core::chart::text;
 use ermine_core::error::{Error, Result};
 use ermine_core::section::Sections;
 
-/// What a round did.
+/// One round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Round {
-    /// The weighted error of the round's learner under the weights of the round.
+    /// The weighted error of the round's learner.
     pub epsilon: f64,
-    /// How much its vote counts.
+    /// The weight of its vote.
     pub alpha: f64,
-    /// The normalizer of the weights: what the round makes of the exponential loss.
+    /// The normalizer of the weights: the factor by which the round changes the exponential loss.
     pub z: f64,
     /// The training error of the vote after the round.
     pub error: f64,
-    /// What theory says the training error is at most: the exponential loss of the vote, which is the product of the normalizers so far.
+    /// The bound on the training error: the exponential loss of the vote, which is the product of the normalizers so far.
     pub bound: f64,
     /// The error of the vote on the validation set; NaN without one.
     pub validation: f64,
@@ -41,9 +41,9 @@ pub struct Round {
 /// The outcome of a round, given its error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RoundStep {
-    /// No better than chance: the learner is not taken, and no later one would be better.
+    /// No better than chance: the learner is dropped, and training ends.
     Useless,
-    /// Without errors: its vote outweighs all others, and nothing is left to learn.
+    /// Without errors: its vote outweighs all others, and training ends.
     Perfect,
     /// It votes.
     Vote {
@@ -53,13 +53,13 @@ pub enum RoundStep {
 }
 
 impl RoundStep {
-    /// What the theory says about a learner with weighted error `epsilon` among `n_classes` classes.
+    /// The step for a learner with weighted error `epsilon` among `n_classes` classes.
     pub fn new(epsilon: f64, n_classes: usize, rate: f64) -> RoundStep {
         if epsilon <= 0.0 {
             return RoundStep::Perfect;
         }
         let alpha = 0.5 * rate * (((1.0 - epsilon) / epsilon).ln() + (n_classes as f64 - 1.0).ln());
-        // Chance errs in K - 1 of K rows; sums of weights are not that exact, and may come out a hair below.
+        // Chance errs in K - 1 of K rows; rounding may put the sum of weights slightly below.
         let chance = (n_classes as f64 - 1.0) / n_classes as f64;
         if alpha > 0.0 && epsilon < chance * (1.0 - 1e-9) { RoundStep::Vote { alpha } } else { RoundStep::Useless }
     }
@@ -70,7 +70,7 @@ impl RoundStep {
 pub struct Rounds(pub Vec<Round>);
 
 impl Rounds {
-    /// Adds a round whose errors will be known later, and returns its alpha. The alpha of a learner without errors is infinite in theory; one more than all others together says the same.
+    /// Adds a round whose errors will be known later, and returns its alpha. The alpha of a learner without errors is infinite in theory; one more than the sum of all others is equivalent.
     pub fn push(&mut self, epsilon: f64, step: RoundStep) -> f64 {
         let alpha = match step {
             RoundStep::Vote { alpha } => alpha,
@@ -82,7 +82,7 @@ impl Rounds {
         alpha
     }
 
-    /// Writes down what the vote is worth after the last round: its training error, and its exponential loss before and after, as logarithms.
+    /// Records the vote after the last round: its training error, and its exponential loss before and after, as logarithms.
     pub fn close(&mut self, error: f64, log_loss_before: f64, log_loss: f64) {
         if let Some(round) = self.0.last_mut() {
             round.error = error;
@@ -101,7 +101,7 @@ impl Rounds {
         }
     }
 
-    /// Writes the rounds.
+    /// Saves the rounds.
     pub fn save(&self, sections: &mut Sections) {
         let numbers = |get: fn(&Round) -> f64| self.0.iter().map(get).collect::<Vec<f64>>();
         sections.put_f64s("epsilon", &numbers(|r| r.epsilon));
@@ -112,7 +112,7 @@ impl Rounds {
         sections.put_f64s("validation", &numbers(|r| r.validation));
     }
 
-    /// Reads rounds.
+    /// Loads rounds.
     pub fn load(sections: &Sections) -> Result<Rounds> {
         let names = ["epsilon", "alpha", "z", "error", "bound", "validation"];
         let columns = names.iter().map(|name| sections.f64s(name)).collect::<Result<Vec<_>>>()?;
@@ -131,7 +131,7 @@ impl Rounds {
         self.0.iter().enumerate().map(|(t, round)| ((t + 1) as f64, get(round))).filter(|p| p.1.is_finite()).collect()
     }
 
-    /// A table of the rounds and the training error under its bound, in characters.
+    /// A table of the rounds, and a text chart of the training error and its bound.
     pub fn text(&self) -> String {
         const SHOWN: usize = 8;
         let mut lines =
@@ -155,7 +155,7 @@ impl Rounds {
         output
     }
 
-    /// The training error under its bound, and the validation error where there is one.
+    /// A plot of the training error, its bound, and the validation error if there is one.
     pub fn svg(&self) -> String {
         let mut svg = Svg::new(640.0, 360.0);
         svg.text(320.0, 26.0, Anchor::Middle, "title", "training error under its bound");

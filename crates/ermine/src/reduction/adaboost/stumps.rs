@@ -1,10 +1,9 @@
-//! AdaBoost over exact stumps: the loop of rounds.
+//! AdaBoost of exact stumps.
 //!
-//! **Idea.** Every worker owns some columns and searches them for the best question; the best of all is the round's stump. Every worker also has a copy of all
-//! row weights and brings it up to date by itself: that is less work than waiting for weights that another core has just written.
-//! The scores of the rows, from which the training error follows, are shared out by rows.
+//! **Idea.** Every worker owns some columns and searches them for the best split; the best of all is the round's stump. Every worker also has a copy of all row weights and updates it itself, which is
+//! less work than waiting for weights that another core has just written. The scores of the rows, from which the training error is computed, are divided by rows.
 //!
-//! **Cost.** O(n d) for each round, see [`reweighted_stumps`](ermine_trees::split::reweighted_stumps); 16 bytes for each row and worker.
+//! **Cost.** O(n d) per round, see [`reweighted_stumps`](ermine_trees::split::reweighted_stumps); 16 bytes per row and worker.
 
 use super::rounds::{RoundStep, Rounds};
 use super::{AdaBoost, heaviest};
@@ -18,17 +17,17 @@ use ermine_trees::tree::{Forest, Tree};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
-/// What a worker owns.
+/// The state of a worker.
 struct BoostingWorker {
     masses: IntegerWeights,
     columns: Vec<usize>,
-    /// The rows whose scores it keeps.
+    /// The rows whose scores it updates.
     rows: Range<usize>,
-    /// The vote so far: one signed number for each row with two classes, else one for each class.
+    /// The vote so far: one signed number per row for two classes, else one per class.
     scores: Vec<f64>,
 }
 
-/// The round that workers have yet to take in: its stump, the weight of its vote, and the factors for wrong and right rows, which are exp(alpha) and exp(-alpha) over a normalizer.
+/// A round that workers have to apply: its stump, the weight of its vote, and the factors of misclassified and correct rows, exp(alpha) and exp(-alpha) over a normalizer.
 struct RoundUpdate {
     stump: WeightedStump,
     alpha: f64,
@@ -39,14 +38,14 @@ struct RoundUpdate {
 
 impl RoundUpdate {
     fn new(stump: WeightedStump, alpha: f64, epsilon: f64) -> RoundUpdate {
-        // A learner without errors leaves the weights as they are.
+        // A learner without errors doesn't change the weights.
         let (spared, log_size) = if epsilon > 0.0 { ((-2.0 * alpha).exp(), alpha) } else { (1.0, -alpha) };
         let sum = epsilon + (1.0 - epsilon) * spared;
         RoundUpdate { stump, alpha, if_wrong: 1.0 / sum, if_right: spared / sum, log_normalizer: log_size + sum.ln() }
     }
 }
 
-/// The exponential loss of the vote so far. The true weights of the rows add up to it; where they became too small to be kept, it is taken from the scores.
+/// The exponential loss of the vote so far. It is the sum of the row weights; if they are too small to be represented, it is computed from the scores.
 struct VoteLoss<'a> {
     data: &'a Dataset,
     codes: &'a [u32],
@@ -57,7 +56,7 @@ struct VoteLoss<'a> {
 }
 
 impl VoteLoss<'_> {
-    /// Closes the last round, which errs on rows of this first weight, once all workers have taken it in.
+    /// Completes the last round after all workers have applied it.
     fn close_round(&mut self, rounds: &mut Rounds, news: &RoundUpdate, wrong: u64, workers: &[BoostingWorker]) {
         self.log_normalizers += news.log_normalizer;
         let before = self.log_loss;
@@ -159,7 +158,7 @@ pub fn width(n_classes: usize) -> usize {
     if n_classes <= 2 { 1 } else { n_classes }
 }
 
-/// One worker for each thread, as long as each has a column.
+/// One worker per thread, as long as each has a column.
 fn workers(masses: &IntegerWeights, n_columns: usize, n_rows: usize, n_classes: usize) -> Vec<BoostingWorker> {
     let n = rayon::current_num_threads().clamp(1, n_columns.clamp(1, 16));
     let worker = |i: usize| {
@@ -171,7 +170,7 @@ fn workers(masses: &IntegerWeights, n_columns: usize, n_rows: usize, n_classes: 
 }
 
 impl BoostingWorker {
-    /// Brings weights and scores up to date, and adds up the first weights of its rows that the vote gets wrong.
+    /// Updates weights and scores, and sums the initial weights of its misclassified rows.
     fn take_in(&mut self, news: &RoundUpdate, classes: &[u16], first: &[u64], n_classes: usize) -> u64 {
         self.masses.reweight(&news.stump.predictions, classes, news.if_wrong, news.if_right);
         let rows = self.rows.clone();
@@ -202,7 +201,7 @@ fn add_votes(scores: &mut [f64], predicted: &[u16], alpha: f64, n_classes: usize
     }
 }
 
-/// A stump and the weight of its vote as a tree whose predictions add up to the scores.
+/// A stump and its vote as a tree whose predictions sum to the scores.
 fn tree(stump: &WeightedStump, alpha: f64, n_classes: usize) -> Tree {
     let value = |label: u16| {
         let mut value = vec![0.0; width(n_classes)];
@@ -215,7 +214,7 @@ fn tree(stump: &WeightedStump, alpha: f64, n_classes: usize) -> Tree {
     tree
 }
 
-/// Rows kept for validation, with their scores.
+/// The validation set with its scores.
 struct ValidationVotes<'a> {
     features: &'a Features,
     codes: &'a [u32],
@@ -231,7 +230,7 @@ impl<'a> ValidationVotes<'a> {
         Ok(ValidationVotes { features: data.features(), codes: data.classes()?.0, weight, scores, n_classes })
     }
 
-    /// The weighted error after one more round.
+    /// The weighted error after another round.
     fn error(&mut self, stump: &WeightedStump, alpha: f64) -> f64 {
         let label = |x: f64| stump.test.branch(x).map_or(stump.default_label, |branch| stump.labels[branch]);
         let numbers = stump.test.feature().map_or_else(Vec::new, |feature| self.features.numbers(feature));
