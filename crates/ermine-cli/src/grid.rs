@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_cut_and_said() {
+    fn wide_grids_are_truncated_with_a_note() {
         console::set_colors_enabled(false);
         for width in 20..60 {
             let text = sample().text(Some(width));

@@ -76,7 +76,7 @@ def test_other_estimators_are_fitted_as_scikit_learn_does(ours, theirs, params, 
 
 
 @pairs
-def test_what_other_estimators_fitted_is_pickled_cloned_and_not_saved(ours, theirs, params, below, y, tmp_path):
+def test_foreign_estimators_are_pickled_and_cloned_but_not_saved(ours, theirs, params, below, y, tmp_path):
     model = ours(below, **params).fit(X, y)
     if not any(callable(value) for value in below.get_params().values()):
         again = pickle.loads(pickle.dumps(model))
@@ -145,7 +145,7 @@ def test_boosted_regressors_are_trees_of_depth_three():
 
 
 @pytest.mark.parametrize("model", [BaggingClassifier(TheirLogistic(), n_estimators=2), OneVsRestClassifier(CalibratedClassifierCV(LogisticRegression(), ensemble=True)), KNeighborsClassifier(metric="canberra")])
-def test_searches_and_meta_estimators_over_what_scikit_learn_fits(model):
+def test_searches_over_scikit_learn_estimators(model):
     from ermine.model_selection import GridSearchCV, cross_val_score
 
     assert cross_val_score(model, X, CLASSES, cv=3).shape == (3,)

@@ -33,7 +33,7 @@ def same(a, b):
     return json.loads(a._model.header())["certificate"] == json.loads(b._model.header())["certificate"] and a._model.to_bytes() == b._model.to_bytes()
 
 
-def test_own_squared_error_learns_what_the_built_in_one_learns(numbers):
+def test_a_custom_squared_error_equals_the_built_in_one(numbers):
     X, y = numbers
     calls = []
 
@@ -118,7 +118,7 @@ def test_eval_set_of_classes_has_the_classes_of_the_training_rows(numbers):
         model.fit(X, labels, eval_set=(X, np.full(600, "z")))
 
 
-def test_training_goes_on_from_a_model_and_from_a_checkpoint(numbers, tmp_path):
+def test_training_continues_from_a_model_and_a_checkpoint(numbers, tmp_path):
     X, y = numbers
     params = {"n_estimators": 25, "subsample": 0.7, "random_state": 3}
     whole = GradientBoostingRegressor(**params).fit(X, y, checkpoint=tmp_path / "part.ermine", checkpoint_every=10)
@@ -139,7 +139,7 @@ def test_init_score_is_where_scores_start(numbers):
         GradientBoostingRegressor().fit(X, y, init_score=y[1:])
 
 
-def test_quantiles_come_in_the_order_asked_for_and_never_cross(numbers):
+def test_quantiles_keep_their_order_and_never_cross(numbers):
     X, y = numbers
     model = GradientBoostingRegressor(loss="quantile", quantile_alpha=[0.9, 0.1, 0.5], random_state=0).fit(X, y)
     found = model.predict_quantiles(X)

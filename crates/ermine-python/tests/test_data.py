@@ -332,7 +332,7 @@ def test_ordered_dictionaries_are_ordinal():
     assert (feature["kind"], feature["levels"]) == ("ordinal", ["low", "mid", "high"])
 
 
-def test_what_is_masked_is_missing():
+def test_masked_values_are_missing():
     for numbers in (X, X.astype(np.int32), X.astype(np.float32)):
         masked = np.ma.masked_array(numbers, mask=X > 2)
         want = np.where(X > 2, np.nan, X)
@@ -396,7 +396,7 @@ def test_pieces_of_arrow_frames():
     assert fit(odd).predict(odd).tolist() == [0, 0, 1, 1]
 
 
-def test_columns_of_other_types_are_refused_by_name():
+def test_unsupported_column_types_are_errors():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1.0, 2.0], "when": pd.to_datetime(["2020-01-01", "2020-01-02"])})
     with pytest.raises(TypeError, match="'when' holds datetime64"):
@@ -458,7 +458,7 @@ ERRORS = [
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("do, kind, words", ERRORS)
-def test_what_is_wrong_is_said(do, kind, words):
+def test_mistakes_are_errors(do, kind, words):
     with pytest.raises(kind, match=words):
         do()
 
@@ -497,7 +497,7 @@ def test_a_model_with_an_odd_header_is_a_value_error(tmp_path):
             pass
 
 
-def test_what_does_not_fit_into_memory_is_a_memory_error(monkeypatch):
+def test_exceeding_the_memory_limit_is_a_memory_error(monkeypatch):
     monkeypatch.setenv("ERMINE_MAX_MEMORY", "300M")
     n = 30_000
     X = np.arange(n, dtype=float).reshape(n, 1) % 977

@@ -172,7 +172,7 @@ def test_two_targets_at_once():
         DecisionStumpRegressor().fit(X, [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
 
 
-def test_the_certificate_says_what_is_proven(data):
+def test_the_certificate_states_what_is_proven(data):
     X, y = data
     certificate = DecisionStumpClassifier().fit(X, y).certificate_
     assert certificate.converged and certificate.value == 0.0 and "optimal" in certificate.proofs[0]

@@ -113,7 +113,7 @@ def test_shares_add_up(model):
     assert worse.shape == (4,) and worse.max() > 0
 
 
-def test_what_cannot_be_exported_says_so(tmp_path):
+def test_unsupported_exports_are_errors(tmp_path):
     from ermine.linear_model import LinearRegression
 
     model = LinearRegression().fit(np.nan_to_num(X), NUMBER)

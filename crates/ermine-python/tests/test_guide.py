@@ -30,7 +30,7 @@ def test_every_page_of_the_guide_has_code_and_is_listed():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_python_code_prints_what_is_shown(page):
+def test_python_code_prints_the_shown_output(page):
     text = page.read_text()
     with docs_output.working_folder():
         for block, printed in docs_output.python_outputs(text, page.name):

@@ -17,7 +17,7 @@ CASES = [(entry, name) for entry in CATALOG if entry.name in THEIRS for name in 
 
 @pytest.mark.parametrize(("entry", "name"), CASES, ids=lambda value: getattr(value, "name", value))
 @pytest.mark.parametrize("value", ["nonsense", -1, [1, 2], 0.5])
-def test_invalid_values_are_refused(entry, name, value):
+def test_invalid_values_are_errors(entry, name, value):
     """Where scikit-learn refuses a value, so do we, and the message names the parameter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

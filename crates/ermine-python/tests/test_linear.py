@@ -113,7 +113,7 @@ def test_streams(classification):
     np.testing.assert_allclose(number.predict(X), X[:, 0] - 2 * X[:, 1], atol=0.1)
 
 
-def test_what_did_not_converge_warns(regression):
+def test_non_convergence_warns(regression):
     X, y = regression
     with pytest.warns(ConvergenceWarning, match="2 iterations"):
         model = ours.GradientDescentRegressor(max_iter=2).fit(X, y)

@@ -171,7 +171,7 @@ def test_orders():
         (lambda: ours.confidence_interval(ours.accuracy_score, [0], [0], level=1.0), "level"),
     ],
 )
-def test_what_is_wrong_is_said(do, words):
+def test_mistakes_are_errors(do, words):
     with pytest.raises(ValueError, match=words):
         do()
 
@@ -181,7 +181,7 @@ def test_one_class_has_no_area():
         assert np.isnan(ours.roc_auc_score([1, 1], [0.1, 0.2]))
 
 
-def test_what_is_no_number_is_refused():
+def test_non_finite_numbers_are_errors():
     with pytest.raises(ValueError, match="NaN"):
         ours.ndcg_score([[1, 2, 3]], [[0.1, np.nan, 0.2]])
     with pytest.raises(ValueError, match="NaN"):
@@ -213,7 +213,7 @@ def _assert_same(name, *given, **options):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(40))
-def test_corner_cases_are_those_of_scikit_learn(seed):
+def test_corner_cases_equal_those_of_scikit_learn(seed):
     """Few rows, one class, classes that are missing or have no weight, rows of weight 0, constant numbers, ties: the same number, NaN or refusal."""
     draw = np.random.default_rng(seed)
     n = int(draw.choice(LENGTHS))
@@ -307,7 +307,7 @@ def test_orders_of_queries():
     assert 0 < ours.omega_loss(grades, scores, omega="dcg") < ours.omega_loss(grades, scores)
 
 
-def test_intervals_hold_the_score_and_what_theory_says():
+def test_intervals_contain_the_score_and_match_theory():
     hits = np.arange(400) < 300
     value, low, high = ours.confidence_interval(ours.accuracy_score, np.ones(400), hits.astype(float))
     wide = 1.96 * np.sqrt(0.75 * 0.25 / 400)

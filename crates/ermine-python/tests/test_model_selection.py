@@ -45,7 +45,7 @@ def test_the_same_scores_as_fitting_one_after_the_other(name):
 
 
 @pytest.mark.parametrize("cv", [None, 2, 3, 7, np.int64(4)])
-def test_a_number_of_folds_means_those_of_scikit_learn(cv):
+def test_integer_folds_equal_those_of_scikit_learn(cv):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(83, 3))
     y = np.array(["b", "a", "c"])[rng.choice(3, 83, p=[0.5, 0.3, 0.2])]
@@ -101,7 +101,7 @@ def test_splits_are_masks_or_row_numbers_from_either_end():
         ({"param_grid": []}, "no settings"),
     ],
 )
-def test_bad_searches_are_refused_with_words(change, words):
+def test_invalid_searches_are_errors(change, words):
     X, y = make_regression(50, 3, random_state=0)
     with pytest.raises(ValueError, match=words):
         ours.GridSearchCV(Ridge(), **({"param_grid": {"alpha": [1.0]}} | change)).fit(X, y)
@@ -154,7 +154,7 @@ def test_groups_are_kept_together():
     assert set(ours.GridSearchCV(Ridge(), {"alpha": [1.0]}).fit(X, y).cv_results_) == set(theirs.GridSearchCV(Ridge(), {"alpha": [1.0]}).fit(X, y).cv_results_)
 
 
-def test_settings_that_fail_have_the_score_that_was_asked_for():
+def test_failing_settings_get_the_error_score():
     from ermine.tree import DecisionTreeRegressor
 
     X, y = make_regression(60, 3, random_state=0)
@@ -179,7 +179,7 @@ def test_without_a_refit_there_is_nothing_to_predict_with():
         search.fit(X, y).predict(X)
 
 
-def test_halving_takes_what_scikit_learn_takes():
+def test_halving_accepts_the_arguments_of_scikit_learn():
     from scipy.stats import loguniform
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 

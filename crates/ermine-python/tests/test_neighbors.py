@@ -147,7 +147,7 @@ def test_mistakes_are_explained(data):
         pickle.dumps(NearestNeighbors(metric=lambda a, b: 0.0).fit(X)._index)
 
 
-def test_as_many_neighbors_as_asked_for():
+def test_searches_return_the_requested_number_of_neighbors():
     codes = np.array([np.packbits([1] * (256 - 256 * i // 20000) + [0] * (256 * i // 20000)) for i in range(20000)], np.uint8)
     index = NearestNeighbors(metric="bits", n_neighbors=5).fit(codes)
     distances, rows = index.kneighbors(np.zeros((20, 32), np.uint8))
@@ -158,7 +158,7 @@ def test_as_many_neighbors_as_asked_for():
     assert equal.kneighbors(np.ones((3, 2)))[1].shape == (3, 3000)
 
 
-def test_names_of_others_and_what_is_shown(data):
+def test_names_and_representations(data):
     X, Q, labels, numbers = data
     for name, own in (({"metric": "l1"}, "manhattan"), ({"metric": "l2"}, "euclidean"), ({"metric": "minkowski", "p": np.inf}, "chebyshev")):
         for kind, target in ((NearestNeighbors, None), (KNeighborsClassifier, labels)):
@@ -227,14 +227,14 @@ def test_text_is_taken_as_it_is_or_not_at_all():
         NearestNeighbors(metric="edit", algorithm="hnsw").fit(words)
 
 
-def test_numbers_too_large_to_measure_are_refused():
+def test_numbers_without_finite_distances_are_errors():
     for X in ([[1e305], [3e305], [0.0]], [[np.inf], [1.0], [2.0]]):
         with pytest.raises(ValueError, match="distances can be measured|infinity"):
             KNeighborsClassifier(n_neighbors=1).fit(X, ["a", "b", "c"])
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "chebyshev", "minkowski"])
-def test_sparse_rows_give_what_dense_ones_give(metric, tmp_path):
+def test_sparse_and_dense_rows_agree(metric, tmp_path):
     rng = np.random.default_rng(7)
     X = scipy.sparse.random(200, 60, density=0.1, format="csr", random_state=3)
     Q = scipy.sparse.random(40, 60, density=0.1, format="csr", random_state=4)
@@ -262,7 +262,7 @@ def test_sparse_rows_give_what_dense_ones_give(metric, tmp_path):
         np.testing.assert_array_equal(ermine.load(tmp_path / "m.ermine").predict(Q), ours.predict(Q))
 
 
-def test_what_sparse_rows_cannot_do():
+def test_unsupported_metrics_of_sparse_rows_are_errors():
     X = scipy.sparse.random(30, 5, density=0.5, format="csr", random_state=3)
     y = np.arange(30) % 2
     for metric in ("mahalanobis", lambda a, b: 0.0):

@@ -281,7 +281,7 @@ def test_callbacks_hear_of_every_round():
         model.set_callbacks(3)
 
 
-def test_what_a_callback_raises_ends_the_fit():
+def test_an_exception_in_a_callback_ends_the_fit():
     from ermine.ensemble import GradientBoostingClassifier
 
     class Enough(Exception):

@@ -46,7 +46,7 @@ def theirs():
     return TheirLogistic(solver="newton-cholesky", tol=1e-10)
 
 
-def test_labels_are_those_of_scikit_learn(labels):
+def test_labels_equal_those_of_scikit_learn(labels):
     X, y = labels
     ours, them = MultiOutputClassifier(estimator=LogisticRegression()).fit(X, y), TheirMultiOutput(theirs()).fit(X, y)
     np.testing.assert_array_equal(ours.predict(X), them.predict(X))
@@ -88,7 +88,7 @@ def test_labels_may_have_any_two_values(cls, labels, tmp_path):
         model.report(X, y)
 
 
-def test_what_is_no_label_is_refused(labels):
+def test_invalid_labels_are_errors(labels):
     X, y = labels
     with pytest.raises(ValueError, match="a column for each label"):
         ClassifierChain().fit(X, y[:, 0])
@@ -137,7 +137,7 @@ def test_two_classes_are_ranked(queries):
     assert roc_auc_score(relevant == "yes", same.predict(X)) == pytest.approx(auc, abs=1e-6)
 
 
-def test_what_is_no_ranking_is_refused(queries):
+def test_invalid_rankings_are_errors(queries):
     X, y, qid = queries
     with pytest.raises(ValueError, match="qid.shape"):
         RankSVM().fit(X, y, qid=qid[:5])
@@ -164,7 +164,7 @@ def test_margins_are_no_probabilities(base):
     assert OneVsRestClassifier(base, random_state=0).fit(X[y < 2], y[y < 2]).decision_function(X).shape == (150,)
 
 
-def test_decision_values_are_those_of_scikit_learn():
+def test_decision_values_equal_those_of_scikit_learn():
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     ours, them = OneVsRestClassifier(SVC(tol=1e-7)).fit(X, y), TheirOneVsRest(TheirSVC(tol=1e-7)).fit(X, y)
@@ -192,7 +192,7 @@ def test_estimators_with_functions_are_fitted_outside_the_core():
 
 
 @pytest.mark.parametrize("cls", [OneVsRestClassifier, OneVsOneClassifier, OutputCodeClassifier, CalibratedClassifierCV])
-def test_parts_that_did_not_converge_are_told(cls):
+def test_members_that_did_not_converge_are_reported(cls):
     X, y = load_iris(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model = cls(SVC(max_iter=2), random_state=0).fit(X, y)
@@ -200,7 +200,7 @@ def test_parts_that_did_not_converge_are_told(cls):
     assert clone(model).get_params(deep=False)["estimator"].max_iter == 2
 
 
-def test_sparse_tables_go_to_those_who_take_them(queries):
+def test_sparse_tables_are_passed_on_if_supported(queries):
     X, y = load_iris(return_X_y=True)
     X = np.where(X < 1.5, 0.0, X)
     base = LinearSVC(tol=1e-8, max_iter=100_000, random_state=0)

@@ -94,7 +94,7 @@ def test_check(estimator, check):
     check(estimator)
 
 
-def test_what_is_granted_is_granted_to_the_twin():
+def test_expected_failures_are_those_of_the_counterpart():
     granted = {cls.__name__: set(checks) for cls, checks in PER_ESTIMATOR_XFAIL_CHECKS.items()}
     theirs = {cls for cls, _ in all_estimators()}
     for of_class, checks in GRANTED.items():

@@ -66,7 +66,7 @@ def test_slacks_and_cases(two):
     assert SVC().fit(X[:, :2], y).svg().startswith("<svg")
 
 
-def test_a_hard_margin_is_refused_where_there_is_none(two):
+def test_a_hard_margin_needs_separable_classes(two):
     X, y = two
     with pytest.raises(ValueError, match="can't be separated"):
         SVC(C=np.inf, kernel="linear").fit(X, y)
@@ -107,7 +107,7 @@ def test_given_kernel_values_are_cut_by_rows_and_columns(two):
     np.testing.assert_allclose(scores, cross_val_score(SVC(kernel="laplacian", gamma=0.3), X, y, cv=3))
 
 
-def test_a_kernel_that_is_none_is_told(two):
+def test_an_indefinite_kernel_is_reported(two):
     X, y = two
     with pytest.warns(UserWarning, match="eigenvalue -"):
         model = SVC(kernel=lambda a, b: np.tanh(a @ b.T - 1)).fit(X, y)
@@ -172,7 +172,7 @@ def test_primal_and_dual_and_sparse_tables_agree(two):
     np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csr_matrix(X)), atol=1e-6)
 
 
-def test_probabilities_where_they_are_asked_for(two, three):
+def test_probabilities_are_available_on_request(two, three):
     X, y = two
     model = SVC(probability=True).fit(X, y)
     found = model.predict_proba(X)
@@ -192,7 +192,7 @@ def test_probabilities_where_they_are_asked_for(two, three):
         SVC(probability=True, kernel=lambda a, b: a @ b.T).fit(X, y)
 
 
-def test_what_a_function_gives_is_checked_and_not_lost(two, tmp_path):
+def test_custom_kernels_are_checked(two, tmp_path):
     X, y = two
     with pytest.raises(ValueError, match="gave nan for rows 0 and 0"):
         SVC(kernel=lambda a, b: np.full((len(a), len(b)), np.nan)).fit(X, y)
@@ -230,7 +230,7 @@ def test_texts_are_learned(kernel):
         np.testing.assert_allclose(np.diag(kernel(texts, texts)), 1)
 
 
-def test_numbers_that_are_too_large_or_small_are_refused(two):
+def test_extreme_numbers_are_errors(two):
     X, y = two
     for factor in (1e200, 1e-200):
         with pytest.raises(ValueError, match="common scale"):
@@ -239,7 +239,7 @@ def test_numbers_that_are_too_large_or_small_are_refused(two):
         SVC(kernel="poly", degree=50, gamma=1e100).fit(X, y)
 
 
-def test_one_class_says_of_its_rows_what_it_promises(two):
+def test_one_class_svm_keeps_its_guarantee(two):
     X, _ = two
     for nu in (1e-3, 0.05, 0.5):
         model = OneClassSVM(nu=nu).fit(X[:60])

@@ -95,7 +95,7 @@ def test_boosting_in_words_of_scikit_learn():
             both(**wrong)
 
 
-def test_boosting_goes_on_by_warm_start():
+def test_boosting_continues_by_warm_start():
     model = ensemble.GradientBoostingClassifier(n_estimators=5, warm_start=True, random_state=0).fit(X, Y)
     first = model.predict_proba(X)
     model.set_params(n_estimators=12).fit(X, Y)
@@ -145,7 +145,7 @@ def test_ridge_by_cross_validation(more):
     assert a.set_params(cv=None, scoring=None).fit(XR, YR).best_score_ == pytest.approx(sklearn.linear_model.RidgeCV(alphas=alphas, fit_intercept=a.fit_intercept).fit(XR, YR).best_score_)
 
 
-def test_what_a_metric_needs():
+def test_metrics_check_their_inputs():
     covariance = np.cov(X.T) + np.eye(5)
     a = neighbors.KNeighborsClassifier(metric="mahalanobis", metric_params={"VI": np.linalg.inv(covariance)}).fit(X, Y)
     b = sklearn.neighbors.KNeighborsClassifier(metric="mahalanobis", metric_params={"VI": np.linalg.inv(covariance)}).fit(X, Y)
@@ -166,7 +166,7 @@ ONE_VALUE = [
 
 
 @pytest.mark.parametrize("make, words", ONE_VALUE)
-def test_what_is_not_there_says_what_is(make, words):
+def test_unavailable_features_name_alternatives(make, words):
     with pytest.raises(ValueError, match=words):
         make().fit(X, Y)
 
@@ -194,7 +194,7 @@ def test_trees_of_boosting_add_up():
     np.testing.assert_allclose(start, YR.mean(), atol=1e-6)
 
 
-def test_trees_over_mean_targets_are_not_told_apart():
+def test_trees_over_target_statistics_cannot_be_split_by_category():
     pd = pytest.importorskip("pandas")
     many = pd.DataFrame({"city": [f"c{i % 90}" for i in range(600)]})
     model = ensemble.GradientBoostingClassifier(n_estimators=3, random_state=0).fit(many, np.arange(600) % 90 < 40)

@@ -28,7 +28,7 @@ def test_text_that_is_numbers_is_numbers(form):
 
 
 @pytest.mark.parametrize("form", [lambda X: X, pd.DataFrame, lambda X: X.astype(str)])
-def test_text_among_numbers_is_refused_with_its_place(form):
+def test_text_among_numbers_is_an_error_with_its_row(form):
     X, y = numbers_and_classes()
     X = X.astype(object)
     X[17, 1] = "?"

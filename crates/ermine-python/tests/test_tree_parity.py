@@ -200,7 +200,7 @@ def test_a_forest_tells_leaves_proximity_and_reasons():
     assert isinstance(tree_, DecisionTreeClassifier) and tree_.get_depth() <= 5 and tree_.svg()
 
 
-def test_quantiles_cover_what_they_say():
+def test_quantiles_have_their_coverage():
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 10, size=(3000, 2))
     y = X[:, 0] + rng.normal(scale=1 + X[:, 1], size=3000)
@@ -294,7 +294,7 @@ def test_balanced_classes_count_rows_by_weight():
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
 
 
-def test_trees_tell_what_they_are():
+def test_trees_describe_themselves():
     X, y = load_wine(return_X_y=True)
     for name in ("DecisionStumpClassifier", "ObliqueTreeClassifier", "QuadTreeClassifier", "ComparisonTreeClassifier"):
         model = getattr(tree, name)().fit(X[:, :4], y)
@@ -322,7 +322,7 @@ def test_comparisons_take_a_users_metric():
         assert np.array_equal(own.predict(X[1::2]), built_in.predict(X[1::2]))
 
 
-def test_what_can_not_be_is_said():
+def test_invalid_options_are_errors():
     X, y = load_wine(return_X_y=True)
     for params in ({"max_samples": 2.0}, {"max_samples": 1000}, {"max_features": 0}):
         with pytest.raises(ValueError, match=next(iter(params))):

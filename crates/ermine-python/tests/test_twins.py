@@ -282,7 +282,7 @@ def test_estimators_by_position():
     assert OneVsRestClassifier(LogisticRegression(C=3)).set_params(estimator__C=5).estimator.C == 5
 
 
-def test_parts_say_what_the_whole_says():
+def test_members_agree_with_the_ensemble():
     from ermine.ensemble import AdaBoostClassifier
     from ermine.multiclass import OneVsOneClassifier, OneVsRestClassifier
     from ermine.multioutput import ClassifierChain, MultiOutputClassifier

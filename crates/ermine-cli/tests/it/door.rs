@@ -63,7 +63,7 @@ fn a_stray_word_is_missing_with_its_line_or_refused() {
 }
 
 #[test]
-fn files_are_read_as_they_are_said_to_be_written() {
+fn reading_options_are_applied() {
     let sandbox = Sandbox::new("reading");
     let rows = table("x|größe|y", 40, |i| format!("{i},5|{}|{}", i % 3, if i % 2 == 0 { "ä" } else { "b" }));
     let latin: Vec<u8> = rows.chars().map(|c| c as u32 as u8).collect();

@@ -215,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_proven_is_not_said() {
+    fn unproven_statements_are_not_made() {
         let n = MANY + 1;
         let values: Vec<f64> = (0..n * n).map(|k| f64::from(u8::from(k / n == k % n))).collect();
         assert_eq!(verdict(&values, n, 1e-7).unwrap(), MercerVerdict::Unknown);
     }
 
     #[test]
-    fn the_offending_eigenvalue_is_told() {
+    fn the_negative_eigenvalue_is_reported() {
         let found = is_psd(&[1.0, 2.0, 2.0, 1.0], 2).unwrap();
         assert!(!found.psd && (found.least + 1.0).abs() < 1e-12);
         assert!(is_psd(&[1.0, 0.5, 0.5, 1.0], 2).unwrap().psd);

@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn subsequences_are_counted_as_the_definition_says(s in "[abc]{0,7}", t in "[abc]{0,7}", p in 1usize..4) {
+        fn subsequence_counts_match_the_definition(s in "[abc]{0,7}", t in "[abc]{0,7}", p in 1usize..4) {
             let lambda = 0.6;
             let (a, b): (Vec<char>, Vec<char>) = (s.chars().collect(), t.chars().collect());
             let mut truth = 0.0;

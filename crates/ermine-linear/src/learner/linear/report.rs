@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_end_is_told_and_bounds_add_up() {
+    fn the_worst_status_is_reported_and_bounds_add_up() {
         let outcome =
             |status, lower_bound| SolverOutcome { status, n_iterations: 7, value: 2.0, lower_bound, residual: 0.1 };
         let both = [outcome(SolverStatus::Converged, Some(1.5)), outcome(SolverStatus::Limit, Some(1.0))];

@@ -182,7 +182,7 @@ fn conditions(
 }
 
 #[test]
-fn a_limit_is_told_and_a_kernel_that_is_none_does_not_hang() {
+fn limits_are_reported_and_indefinite_kernels_terminate() {
     let n = 40;
     let mut rng = ermine_core::rng::stream(3, &[]);
     let dual = dual(0, n, 1.0, &mut || ermine_core::rng::uniform(&mut rng));
