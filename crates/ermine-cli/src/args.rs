@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_people_write_them() {
+    fn durations_are_parsed() {
         let seconds = |text: &str| duration(text).map(|d| d.as_secs_f64());
         assert_eq!(seconds("90"), Ok(90.0));
         assert_eq!(seconds("90s"), Ok(90.0));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn words_survive_the_shell() {
+    fn arguments_are_quoted_for_the_shell() {
         assert_eq!(quoted("a.csv"), "a.csv");
         assert_eq!(quoted("my file.csv"), "'my file.csv'");
         assert_eq!(quoted("it's"), r"'it'\''s'");

@@ -10,7 +10,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_can_not_write_to_the_terminal() {
+    fn control_characters_are_removed() {
         assert_eq!(clean("a\u{1b}[2Jb\r\nc\u{9b}"), "a\u{fffd}[2Jb\u{fffd}\nc\u{fffd}");
     }
 }

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_of_every_learner_has_a_flag_of_its_own() {
+    fn every_parameter_of_every_learner_has_a_flag() {
         for entry in learners() {
             let learner = (entry.make)();
             for (name, spec) in

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_easily() {
+    fn numbers_are_rounded() {
         assert_eq!([count(7), count(9999), count(10_000), count(1_234_567)], ["7", "9999", "10,000", "1,234,567"]);
         assert_eq!([time(0.00005), time(0.25), time(12.0), time(125.0)], ["50 us", "250 ms", "12.00 s", "2 min 05 s"]);
         assert_eq!([0.5, 0.0, 9.9, 10.0, 473.4, 211823.05, f64::NAN].map(decimals), [4, 4, 4, 3, 2, 0, 4]);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_wrapped_and_nothing_is_lost() {
+    fn text_is_wrapped_without_loss() {
         let text = "a stump asks one question about one column of the table";
         assert_eq!(wrapped(text, 2, None), format!("  {text}\n"));
         let lines = wrapped(text, 2, Some(24));

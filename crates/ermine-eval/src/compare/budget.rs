@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn cheap_learners_go_before_dear_ones_and_promising_before_hopeless_ones() {
+    fn fast_and_promising_learners_run_first() {
         let mut order = [
             estimate(100.0, None),
             estimate(50.0, Some(0.3)),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_given_up_is_reported_as_over() {
+    fn abandoned_work_is_reported_as_ended() {
         #[derive(Default)]
         struct Depth(Mutex<i32>);
         impl Observer for Depth {

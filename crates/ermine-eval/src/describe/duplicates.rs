@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_same_by_value_and_name() {
+    fn rows_are_compared_by_values_and_category_names() {
         let train = data(&[1.0, -0.0, f64::NAN, 1.0], &[Some("b"), None, Some("c"), Some("b")], &["p", "q", "p", "q"]);
         assert_eq!(n_copies(train.features()), 1);
         // Other codes for the same categories; the last row has another target.

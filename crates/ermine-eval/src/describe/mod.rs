@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distributions_are_those_of_numpy() {
+    fn distributions_equal_those_of_numpy() {
         let table = Table::new(vec![
             Column::numeric("x", vec![4.0, 1.0, f64::NAN, 2.0, 3.0, 4.0]),
             Column::nominal("c", &[Some("a"), Some("b"), Some("b"), None, Some("b"), Some("a")]),

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_tells_the_target_is_found() {
+    fn a_column_that_determines_the_target_is_found() {
         let even = |row: usize| row.is_multiple_of(2);
         let copy = Column::numeric("copy", (0..40).map(|row| if even(row) { 7.0 } else { -7.0 }).collect::<Vec<_>>());
         let other = Column::numeric("other", (0..40).map(|row| f64::from(row as u32 / 2)).collect::<Vec<_>>());

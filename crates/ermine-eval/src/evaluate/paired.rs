@@ -59,7 +59,7 @@ mod tests {
     use ermine_core::table::Table;
 
     #[test]
-    fn it_is_the_formula_of_the_paper() {
+    fn the_test_matches_the_formula_of_the_paper() {
         let rows: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i), f64::from(i % 7)]).collect();
         let data = Table::from_rows(&["x", "y"], &rows).unwrap().dataset("y").unwrap();
         let splits = Splits::k_fold(&data, 5, 0).unwrap();

@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scores_are_those_of_counting_row_by_row(rows in prop::collection::vec((-4i8..5, -4i8..5, -4i8..5, 1u8..4), 1..30)) {
+        fn scores_equal_those_of_a_loop_over_rows(rows in prop::collection::vec((-4i8..5, -4i8..5, -4i8..5, 1u8..4), 1..30)) {
             let truth: Vec<f64> = rows.iter().map(|r| f64::from(r.0)).collect();
             let quantiles: Vec<f64> = rows.iter().flat_map(|r| [f64::from(r.1.max(r.2)), f64::from(r.1.min(r.2))]).collect();
             let weights: Vec<f64> = rows.iter().map(|r| f64::from(r.3)).collect();

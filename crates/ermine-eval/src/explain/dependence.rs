@@ -102,7 +102,7 @@ mod tests {
     use ermine_trees::learner::decision_tree::DecisionTree;
 
     #[test]
-    fn it_is_the_mean_of_the_predictions_with_the_value_put_in() {
+    fn dependence_is_the_mean_prediction_with_the_value_set() {
         let rows: Vec<Vec<f64>> =
             (0..60).map(|i| vec![f64::from(i % 6), f64::from(i % 5), f64::from((i % 6) * (i % 5))]).collect();
         let data = Table::from_rows(&["a", "b", "y"], &rows).unwrap().dataset("y").unwrap();

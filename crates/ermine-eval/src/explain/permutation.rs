@@ -83,7 +83,7 @@ mod tests {
     use ermine_trees::learner::decision_tree::DecisionTree;
 
     #[test]
-    fn a_column_that_is_not_used_is_worth_nothing() {
+    fn an_unused_column_has_no_importance() {
         let rows: Vec<Vec<f64>> =
             (0..200).map(|i| vec![f64::from(i % 10), f64::from(i * 7 % 13), f64::from(i % 10 * 3)]).collect();
         let data = Table::from_rows(&["used", "noise", "y"], &rows).unwrap().dataset("y").unwrap();

@@ -77,7 +77,7 @@ mod tests {
     use ermine_core::param::Value;
 
     #[test]
-    fn words_are_drawn_one_after_the_other_and_numbers_where_they_are() {
+    fn categories_are_spaced_evenly_and_numbers_by_value() {
         let point = |at: Value, score: f64| CurvePoint {
             at,
             score: FoldScore::new(Measure::Accuracy, vec![score, score + 0.1], Some(vec![1.0, 1.0])),

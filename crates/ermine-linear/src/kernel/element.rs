@@ -274,7 +274,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tiles_give_the_bits_of_their_twins(d in 0usize..40, seed in 0u64..100) {
+        fn vectorized_tiles_equal_scalar_tiles(d in 0usize..40, seed in 0u64..100) {
             tiles_agree::<f32>(d, seed);
             tiles_agree::<f64>(d, seed);
         }
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "room for all rows of a tile")]
-    fn a_stride_that_overflows_is_refused() {
+    fn a_stride_that_overflows_panics() {
         // Seven of these wrap around to almost nothing.
         let stride = usize::MAX / 7 + 1;
         f32::tile(Level::detect(), TileSum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 64], stride);
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "room for all rows of a tile")]
-    fn a_stride_that_overflows_is_refused_in_double_precision() {
+    fn a_stride_that_overflows_panics_in_double_precision() {
         let stride = usize::MAX / 7 + 1;
         f64::tile(
             Level::at_most(InstructionSet::Plain),
@@ -316,12 +316,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "as many columns")]
-    fn a_group_of_fewer_columns_than_the_panel_is_refused() {
+    fn a_group_of_fewer_columns_than_the_panel_panics() {
         f64::tile(Level::detect(), TileSum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 160], 16);
     }
 
     #[test]
-    fn ends_are_kept() {
+    fn extreme_values_are_exact() {
         assert_eq!((0.0f32).decay(), 1.0);
         assert_eq!(f32::NEG_INFINITY.decay(), 0.0);
         assert!(f32::NAN.decay().is_nan());

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_part_is_found() {
+    fn nested_submatrices_are_found() {
         let value = |i: usize, j: usize| (10 * i.min(j) + i.max(j)) as f64;
         let all: Vec<f64> = (0..36).map(|k| value(k / 6, k % 6)).collect();
         let (own, given) = (CustomKernelMatrix::new(6, &value), PrecomputedMatrix::new(&all, 6));

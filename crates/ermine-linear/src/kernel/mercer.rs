@@ -164,7 +164,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(30))]
         #[test]
-        fn kernels_pass_and_a_witness_proves_the_others_wrong(x in prop::collection::vec(-3.0f64..3.0, 2..60)) {
+        fn kernels_pass_and_a_witness_disproves_the_others(x in prop::collection::vec(-3.0f64..3.0, 2..60)) {
             let rows: Vec<&[f64]> = x.chunks_exact(2).collect();
             let n = rows.len();
             for kernel in [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_are_all_looked_at() {
+    fn all_rows_are_checked() {
         for seed in 0..3 {
             let n = 600;
             let MercerVerdict::Offends { least, .. } = verdict(&many(n, true, seed), n, 1e-7).unwrap() else {

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kernels_are_what_they_say() {
+    fn kernels_match_their_definitions() {
         let (x, y) = ([1.0, 2.0, -1.0], [0.5, 3.0, 2.0]);
         assert_eq!(Kernel::Linear.value(&x, &y), 4.5);
         assert_eq!(Kernel::Polynomial { degree: 3, gamma: 2.0, coef0: 1.0 }.value(&x, &y), 1000.0);

@@ -263,7 +263,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
-        fn blocks_hold_the_values_of_the_kernel(n in 1usize..150, d in 0usize..12, seed in 0u64..50, which in 0usize..5) {
+        fn blocks_contain_the_kernel_values(n in 1usize..150, d in 0usize..12, seed in 0u64..50, which in 0usize..5) {
             let kernel = [
                 Kernel::Linear,
                 Kernel::Polynomial { degree: 3, gamma: 0.3, coef0: 1.0 },

@@ -115,7 +115,7 @@ mod tests {
         }
 
         #[test]
-        fn texts_have_kernels_of_dot_products(texts in prop::collection::vec("[abc]{0,8}", 1..10)) {
+        fn string_kernels_are_dot_products(texts in prop::collection::vec("[abc]{0,8}", 1..10)) {
             let n = texts.len();
             for p in 1..3 {
                 let of = |kernel: &dyn Fn(&str, &str) -> f64| {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_counted() {
+    fn substrings_are_counted() {
         assert_eq!(spectrum("banana", "ananas", 3), 5.0);
         assert_eq!(spectrum("a", "banana", 2), 0.0);
         assert_eq!(normalized(|s, t| spectrum(s, t, 2), "abc", "abc"), 1.0);

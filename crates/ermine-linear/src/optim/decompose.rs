@@ -112,7 +112,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(30))]
         #[test]
-        fn decompositions_multiply_back(n in 1usize..30, p in 1usize..30, seed in 0u64..1000) {
+        fn decompositions_reproduce_the_matrix(n in 1usize..30, p in 1usize..30, seed in 0u64..1000) {
             let a = sample(n, p, seed);
             let d = svd(&a).unwrap();
             let gram = Matrix::from_fn(p, p, |i, j| (0..n).map(|k| a[(k, i)] * a[(k, j)]).sum());
@@ -132,7 +132,7 @@ mod tests {
         }
 
         #[test]
-        fn the_triangle_has_the_gram_matrix_of_the_rows(n in 1usize..500, p in 1usize..8, seed in 0u64..100) {
+        fn the_triangular_factor_has_the_gram_matrix_of_the_rows(n in 1usize..500, p in 1usize..8, seed in 0u64..100) {
             let mut a = sample(n, p, seed);
             if seed % 3 == 0 && p > 2 {
                 // A column that the shift makes zero, and one that is the sum of others.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_an_error() {
+    fn non_finite_entries_are_errors() {
         assert!(svd(&Matrix::from_fn(2, 2, |_, _| f64::INFINITY)).is_err());
         assert!(symmetric_eigen(&Matrix::from_fn(2, 2, |_, _| f64::NAN)).is_err());
     }

@@ -228,7 +228,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
         /// Without an intercept to carry, the dual is that of the kernel machine whose sums are free: compared through the optimality conditions and the gap.
         #[test]
-        fn it_reaches_the_optimum(n in 2usize..60, d in 1usize..6, seed in 0u64..1000, kind in 0usize..4, c in 0.05f64..5.0) {
+        fn the_solver_reaches_the_optimum(n in 2usize..60, d in 1usize..6, seed in 0u64..1000, kind in 0usize..4, c in 0.05f64..5.0) {
             let mut stream = rng::stream(seed, &[]);
             let mut draw = || 2.0 * rng::uniform(&mut stream) - 1.0;
             let x: Vec<f64> = (0..n * d).map(|_| draw()).collect();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn it_agrees_with_the_kernel_machine_where_the_intercept_is_free() {
+    fn the_solver_agrees_with_smo() {
         // A large constant makes the intercept's share of the norm vanish.
         let mut stream = rng::stream(5, &[]);
         let x: Vec<f64> = (0..80).map(|_| rng::uniform(&mut stream)).collect();

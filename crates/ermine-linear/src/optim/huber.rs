@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn most_rows_on_a_line_leave_no_scale_but_a_proof() {
+    fn exact_fits_of_most_rows_have_zero_scale_and_a_proof() {
         let numbers: Vec<f64> = (0..40).map(|i| f64::from(i % 9)).collect();
         let y: Vec<f64> =
             (0..40).map(|i| 2.0 * numbers[i] + if i % 8 == 0 { 5.0 + (i % 3) as f64 } else { 0.0 }).collect();

@@ -321,7 +321,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sweeps_are_sums_over_listed_pairs(
+        fn sweeps_equal_sums_over_all_pairs(
             (x, queries) in problem(), w in prop::collection::vec(-1.0f64..1.0, 3), d in prop::collection::vec(-1.0f64..1.0, 3),
         ) {
             let flat = x.concat();
@@ -340,7 +340,7 @@ mod tests {
         }
 
         #[test]
-        fn the_minimum_is_that_of_listed_pairs((x, queries) in problem()) {
+        fn the_minimum_equals_that_over_all_pairs((x, queries) in problem()) {
             let flat = x.concat();
             let (c, design) = (0.3, Dense::rows_f64(&flat, x.len(), 3, 3).unwrap());
             let risk = PairRisk { x: design.into(), queries: queries.clone(), c };

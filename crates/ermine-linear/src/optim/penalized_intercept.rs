@@ -84,7 +84,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(30))]
         #[test]
-        fn it_is_a_column_of_constants(n in 5usize..80, d in 1usize..4, seed in 0u64..500, classes: bool) {
+        fn a_penalized_intercept_equals_a_constant_column(n in 5usize..80, d in 1usize..4, seed in 0u64..500, classes: bool) {
             let mut stream = rng::stream(seed, &[]);
             let mut draw = || 2.0 * rng::uniform(&mut stream) - 1.0;
             let x: Vec<f64> = (0..n * d).map(|_| draw()).collect();

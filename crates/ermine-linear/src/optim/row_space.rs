@@ -103,7 +103,7 @@ mod tests {
 
     /// The minimum over the row space is the minimum over the table: the gap of the problem over the table is closed, and its gradient is nothing but rounding.
     #[test]
-    fn the_minimum_is_that_of_the_whole_problem() {
+    fn the_minimum_equals_that_of_the_full_problem() {
         let (n, p) = (30, FULL_HESSIAN + 200);
         let mut rng = ermine_core::rng::stream(3, &[1]);
         let mut draw = || ermine_core::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_are_not_wide_are_left_alone() {
+    fn narrow_tables_are_not_reduced() {
         let numbers = vec![1.0; 2 * FULL_HESSIAN];
         for (n, p) in [(2, FULL_HESSIAN), (FULL_HESSIAN, 2)] {
             let x: Design = Dense::rows_f64(&numbers, n, p, p).unwrap().into();

@@ -49,7 +49,7 @@ mod tests {
     use ermine_core::linalg::Dense;
 
     #[test]
-    fn columns_get_one_size_and_coefficients_their_units_back() {
+    fn columns_are_scaled_and_coefficients_are_scaled_back() {
         assert_eq!(ColumnUnits::of(&[1.0, 0.0, 100.0]), None);
         let units = ColumnUnits::of(&[1e24, 1.0, 0.0, 1e-24]).unwrap();
         let numbers = [1e12, 1.0, 5.0, 1e-12];

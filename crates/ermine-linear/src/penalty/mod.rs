@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_proximal_step_is_the_best_point(
+        fn proximal_steps_minimize_their_objective(
             v in -5.0f64..5.0, lambda in 0.01f64..3.0, step in 0.01f64..3.0, ratio in 0.0f64..1.0, p in 1.0f64..4.0,
             other in -5.0f64..5.0,
         ) {
@@ -158,7 +158,7 @@ mod tests {
         }
 
         #[test]
-        fn gradients_and_conjugates_belong_together(
+        fn gradients_match_conjugates(
             w in -5.0f64..5.0, lambda in 0.01f64..3.0, ratio in 0.0f64..1.0, p in 1.01f64..4.0, other in -5.0f64..5.0,
         ) {
             for penalty in all(lambda, ratio, p) {

@@ -416,7 +416,7 @@ mod tests {
 
     /// Rows sorted by cluster, built at once or added cluster by cluster, are found as well as shuffled ones.
     #[test]
-    fn sorted_rows_are_found_too() {
+    fn sorted_rows_do_not_reduce_the_recall() {
         let (clusters, size, d) = (20, 200, 16);
         let (centers, noise) = (draw(1, clusters * d, 1000), draw(2, clusters * size * d, 1000));
         let points: Vec<f64> =
@@ -459,7 +459,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
-        fn a_wide_walk_sees_everything(n in 1usize..300, d in 1usize..4, steps in 1usize..9, seed: u64, k in 1usize..9, radius in 0.0..1.0f64) {
+        fn a_wide_walk_finds_all_neighbors(n in 1usize..300, d in 1usize..4, steps in 1usize..9, seed: u64, k in 1usize..9, radius in 0.0..1.0f64) {
             let (points, queries) = (draw(seed, n * d, steps), draw(seed ^ 1, 5 * d, steps));
             let (rows, queries) = (RowMatrix::row_major(&points, d).unwrap(), RowMatrix::row_major(&queries, d).unwrap());
             let first = n.div_ceil(2);
@@ -483,7 +483,7 @@ mod tests {
         }
 
         #[test]
-        fn a_damaged_graph_is_refused_or_harmless(links in proptest::collection::vec(any::<u32>(), 12), seed: u64) {
+        fn a_damaged_graph_is_an_error_or_harmless(links in proptest::collection::vec(any::<u32>(), 12), seed: u64) {
             let points = Points::copy(&RowMatrix::row_major(&draw(seed, 60, 1000), 2).unwrap());
             let space = MetricRows { points: &points, metric: &Metric::Euclidean };
             let mut graph = Graph::build(&space);

@@ -253,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lanes_do_what_numbers_do(a in uniform16(-9.0..9.0f32), b in uniform16(-9.0..9.0f32), q in -9.0..9.0f64) {
+        fn lanes_equal_scalar_arithmetic(a in uniform16(-9.0..9.0f32), b in uniform16(-9.0..9.0f32), q in -9.0..9.0f64) {
             for set in [InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512] {
                 let [square, sum, largest, gap, wide] = wide(Level::at_most(set), &a, &b, q);
                 for lane in 0..LANES {

@@ -125,7 +125,7 @@ mod tests {
     use ermine_core::distance::rows::RowMatrix;
 
     #[test]
-    fn given_rows_are_measured_as_embedded_ones() {
+    fn rows_stored_as_given_have_the_distances_of_embedded_rows() {
         for d in [1, 3, 40] {
             let values: Vec<f32> = (0..37 * d).map(|i| ((i * 7919) % 31) as f32 - 11.0).collect();
             let points = Points::copy(&RowMatrix::row_major_f32(&values, d).unwrap()).with_given(true);

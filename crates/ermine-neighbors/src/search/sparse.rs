@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn many_columns_and_what_is_refused() {
+    fn wide_rows_are_supported_and_invalid_ones_are_errors() {
         let rows = |columns: Vec<u32>, values: Vec<f64>| {
             let starts = (0..=values.len()).collect();
             SparseRows { n_columns: 1 << 30, starts, columns, values }

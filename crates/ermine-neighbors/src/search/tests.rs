@@ -236,7 +236,7 @@ fn very_wide_rows() {
 
 /// A user's own metric that gives what is no distance is an error wherever it shows.
 #[test]
-fn what_is_no_distance_is_an_error() {
+fn invalid_distances_are_errors() {
     let values: Vec<f64> = (0..60).map(f64::from).collect();
     let rows = RowMatrix::row_major(&values, 1).unwrap();
     let (good, bad) = (RowMatrix::row_major(&[3.5], 1).unwrap(), RowMatrix::row_major(&[17.0], 1).unwrap());
@@ -394,7 +394,7 @@ proptest! {
     }
 
     #[test]
-    fn an_index_survives_a_file(case in case(1usize..900, 1usize..25)) {
+    fn indexes_round_trip(case in case(1usize..900, 1usize..25)) {
         let (points, asked) = data(case, 6);
         let rows = RowMatrix::row_major(&points, case.d).unwrap();
         let metric = metric(case.metric.min(9), &rows);
@@ -410,7 +410,7 @@ proptest! {
 }
 
 #[test]
-fn what_has_no_distance_is_refused() {
+fn values_without_distance_are_errors() {
     let good = [0.0, 1.0, 2.0, 3.0];
     let bad = [0.0, f64::NAN, 2.0, 3.0];
     let rows = |v| RowMatrix::row_major(v, 2).unwrap();

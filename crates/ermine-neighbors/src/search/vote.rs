@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_four_ways_with_ties_and_the_plain_one() {
+    fn every_tie_rule_is_applied() {
         // k = 2 and k = 4: classes 0 and 1 are level.
         assert_eq!([class(TieRule::FirstClass, 2), class(TieRule::FirstClass, 4)], [0, 0]);
         assert_eq!([class(TieRule::NextPoint, 2), class(TieRule::NextPoint, 4)], [1, 0]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_means() {
+    fn votes_are_shares_and_predictions_are_means() {
         let vote =
             Vote { classes: &CLASSES, n_classes: 3, weights: &NeighborWeights::Distance, tie: &TieRule::FirstClass };
         let shares = vote.shares(&[0, 1, 3], &[1.0, 2.0, 2.0], None).unwrap();

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_by_hand() {
+    fn weights_match_hand_computed_values() {
         assert_eq!(weigh(&NeighborWeights::Uniform, &[0.0, 3.0], None), [1.0, 1.0]);
         assert_eq!(weigh(&NeighborWeights::Distance, &[0.5, 2.0], None), [1.0, 0.25]);
         assert_eq!(weigh(&NeighborWeights::Distance, &[1e-310, 2e-310, 1.0], None)[..2], [1.0, 0.5]);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_a_share_and_never_none() {
+    fn the_requested_share_of_columns_is_sampled() {
         let all: Vec<u32> = (0..10).collect();
         assert_eq!(columns(&all, 0.5, 1, &[0]).len(), 5);
         assert_eq!(columns(&all, 0.01, 1, &[0]).len(), 1);

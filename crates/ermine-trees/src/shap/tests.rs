@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn values_are_those_of_shapleys_formula(
+    fn values_equal_shapleys_formula(
         trees in prop::collection::vec(prop::collection::vec((any::<u8>(), any::<u8>(), any::<u8>()), 0..14), 1..4),
         row in (prop::option::weighted(0.8, -1i8..5), prop::option::weighted(0.8, -1i8..5), prop::option::weighted(0.8, -1i8..5), prop::option::weighted(0.8, 0usize..4)),
     ) {
@@ -150,7 +150,7 @@ proptest! {
 }
 
 #[test]
-fn a_chain_as_deep_as_it_gets_is_explained() {
+fn a_degenerate_tree_is_explained() {
     let mut chain = Tree::leaf(2000.0, &[0.0]);
     for i in 0..2000usize {
         let node = chain.n_nodes() - 1;

@@ -371,7 +371,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn buckets_find_what_sorting_finds(
+        fn buckets_and_sorting_find_the_same_split(
             columns in (40usize..400).prop_flat_map(|n| prop::collection::vec(column(n), 1..10)),
             noise in 0.0..1.0f64, threshold in -1.0..1.0f64,
             seeds in prop::collection::vec(any::<u32>(), 400),

@@ -624,7 +624,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
         #[test]
-        fn slices_find_what_a_full_sweep_finds(
+        fn slices_and_a_full_scan_find_the_same_split(
             n in 1usize..3000, seed in any::<u64>(), n_classes in 1usize..5, gini in any::<bool>(), rounds in 0usize..4,
         ) {
             let features = features(n, seed);

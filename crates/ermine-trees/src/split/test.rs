@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_without_branches_is_refused() {
+    fn a_test_without_branches_is_an_error() {
         let read = |kind: u8| Test::from_parts(kind, 0, 0.0, &mut std::iter::empty());
         assert!(read(3).is_err());
         assert_eq!(read(4).unwrap().n_children(), 1);

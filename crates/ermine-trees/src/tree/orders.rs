@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "rows are below the number of entries")]
-    fn a_set_of_fewer_rows_than_entries_is_refused() {
+    fn a_set_of_fewer_rows_than_entries_panics() {
         let entries = (0..200).collect();
         let mut column = OrderedColumn { entries, nominal: false, has_ties: false, has_missing: false };
         let parting = NodePartition { range: 0..200, n_left: 20, left_is_set: true };

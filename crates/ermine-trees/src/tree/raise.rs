@@ -194,7 +194,7 @@ mod tests {
 
     /// The root splits by x0, of which only the larger branch is split further; x1 alone says nearly as much.
     #[test]
-    fn the_largest_branch_takes_the_place_of_a_split_that_does_not_pay() {
+    fn the_largest_branch_replaces_a_useless_split() {
         let mut grown = GrownTree::default();
         let test = |feature: u32| Test::AtMost { feature, threshold: 0.5, missing_left: false };
         grown.tree = crate::tree::Tree::leaf(1.0, &[0.4, 0.6, 0.0]);

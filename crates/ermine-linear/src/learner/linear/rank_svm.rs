@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_counted_by_weight() {
+    fn positions_are_weighted() {
         let worth = PairWeight::Rank.worth(&[2.0, 0.0, 2.0, 5.0], &[1.0, 3.0, 1.0, 1.0]);
         assert_eq!(worth, Some(vec![3.0, 0.0, 3.0, 5.0]));
     }

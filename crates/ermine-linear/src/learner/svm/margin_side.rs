@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slacks_have_cases() {
+    fn rows_are_classified_by_their_slack() {
         let cases: Vec<MarginSide> = [0.0, 1e-4, 0.5, 1.0, 1.5].iter().map(|&s| MarginSide::of(s, 1e-3)).collect();
         assert_eq!(
             cases,

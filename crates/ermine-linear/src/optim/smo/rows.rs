@@ -134,7 +134,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(30))]
         #[test]
-        fn rows_are_added_whatever_is_kept(places in 0usize..12, asked in prop::collection::vec(prop::collection::vec(0u32..40, 1..10), 1..12)) {
+        fn rows_are_added_whether_or_not_they_are_cached(places in 0usize..12, asked in prop::collection::vec(prop::collection::vec(0u32..40, 1..10), 1..12)) {
             let n = 40;
             let count = AtomicUsize::new(0);
             let value = |i: usize, j: usize| {

@@ -63,14 +63,14 @@ fn dual(kind: usize, n: usize, c: f64, draw: &mut impl FnMut() -> f64) -> DualPr
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn it_reaches_the_optimum_and_keeps_the_conditions(
+    fn the_solver_reaches_the_optimum_and_satisfies_the_conditions(
         n in 3usize..60, d in 1usize..5, seed in 0u64..10_000, kind in 0usize..3, which in 0usize..3, c in 0.05f64..20.0, small: bool,
     ) {
         compare(n, d, seed, (kind, which), c, if small { 8 } else { 1024 })?;
     }
 
     #[test]
-    fn beginning_with_the_solution_of_narrower_bounds_ends_at_the_same_optimum(
+    fn warm_starts_reach_the_same_optimum(
         n in 4usize..50, seed in 0u64..1000, kind in 0usize..2, c in 0.05f64..5.0, wider in 1.0f64..50.0,
     ) {
         let mut rng = ermine_core::rng::stream(seed, &[]);
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn single_precision_and_a_small_cache_find_the_same(n in 40usize..200, seed in 0u64..1000, cache in 0usize..20_000) {
+    fn single_precision_and_a_small_cache_give_the_same_solution(n in 40usize..200, seed in 0u64..1000, cache in 0usize..20_000) {
         let mut rng = ermine_core::rng::stream(seed, &[]);
         let mut draw = || ermine_core::rng::uniform(&mut rng);
         let x: Vec<f64> = (0..n * 3).map(|_| 2.0 * draw() - 1.0).collect();
@@ -115,7 +115,7 @@ proptest! {
     // The oracle takes its time at this size.
     #![proptest_config(ProptestConfig::with_cases(6))]
     #[test]
-    fn larger_machines_reach_it_too(n in 60usize..=200, seed in 0u64..10_000, kind in 0usize..3, which in 0usize..3, c in 0.05f64..20.0) {
+    fn larger_problems_reach_the_optimum(n in 60usize..=200, seed in 0u64..10_000, kind in 0usize..3, which in 0usize..3, c in 0.05f64..20.0) {
         compare(n, 3, seed, (kind, which), c, 64)?;
     }
 }

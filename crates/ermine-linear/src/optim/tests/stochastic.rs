@@ -78,7 +78,7 @@ fn averages_are_the_mean_of_all_steps() {
 }
 
 #[test]
-fn plain_steps_give_the_bits_of_all_others() {
+fn fast_steps_are_bit_identical() {
     for p in [1, 5, 37, 100] {
         let n = 60;
         let (x, noise) = (numbers(n * p, 1), numbers(n, 2));

@@ -205,7 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn constraints_are_read_as_people_type_them() {
+    fn constraints_are_parsed() {
         let monotone = |text: &str| Monotone::from_value(&Value::parse(text));
         assert_eq!(monotone("1,0,-1"), Some(vec![1, 0, -1].into()));
         assert_eq!(monotone("age=+1, a=b=-1"), Some([("age", 1), ("a=b", -1)].into()));
@@ -228,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(groups in prop::collection::vec(prop::collection::vec(prop_oneof![
+        fn constraints_round_trip(groups in prop::collection::vec(prop::collection::vec(prop_oneof![
             (0usize..50).prop_map(ColumnKey::Place), "[a-z]{2}[a-z ]{0,4}[a-z]".prop_map(ColumnKey::Name)], 1..4), 0..4)) {
             let groups = Interactions(groups);
             prop_assert_eq!(Interactions::from_value(&groups.to_value()), Some(groups.clone()));

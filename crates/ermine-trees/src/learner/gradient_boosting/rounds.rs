@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_cover_all_rows_once_with_fair_shares_of_classes() {
+    fn folds_cover_all_rows_once_and_are_stratified() {
         let codes: Vec<u32> = (0..200).map(|i| u32::from(i % 10 == 0)).collect();
         let labels = ["a".to_string(), "b".to_string()].into();
         let data = dataset(200, Target::Classes { codes, labels }, Task::Classification);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_stay_whole() {
+    fn queries_stay_together() {
         let target = Target::Values { values: vec![0.0; 300], n_outputs: 1 };
         let groups: Vec<u32> = (0..300).map(|i| i % 30).collect();
         let data = dataset(300, target, Task::Ranking).with_group(Some(groups)).unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_round_is_that_of_the_sum() {
+    fn the_best_round_minimizes_the_summed_loss() {
         let (rounds, means) = best(&[&[3.0, 1.0, 2.0, 9.0], &[3.0, 2.0, 0.5]]);
         assert_eq!((rounds, means), (3, vec![3.0, 1.5, 1.25]));
     }

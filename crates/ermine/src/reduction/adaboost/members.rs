@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_where_half_of_the_weight_is_reached() {
+    fn the_weighted_median_matches_hand_computed_values() {
         assert_eq!(weighted_median(&mut [(3.0, 1.0), (1.0, 1.0), (2.0, 1.0)]), 2.0);
         assert_eq!(weighted_median(&mut [(3.0, 5.0), (1.0, 1.0), (2.0, 1.0)]), 3.0);
         assert_eq!(weighted_median(&mut [(1.0, 1.0), (2.0, 1.0)]), 1.0);

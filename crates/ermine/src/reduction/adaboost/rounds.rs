@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_are_as_in_theory() {
+    fn the_limits_match_theory() {
         assert_eq!(RoundStep::new(0.0, 2, 1.0), RoundStep::Perfect);
         assert_eq!(RoundStep::new(0.5, 2, 1.0), RoundStep::Useless);
         assert_eq!(RoundStep::new(0.7, 2, 1.0), RoundStep::Useless);
