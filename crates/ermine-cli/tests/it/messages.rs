@@ -33,7 +33,7 @@ fn common_mistakes_are_explained() {
         with(&species, &["--learner", "decision-tree", "--criterion", "ginny"]),
         with(&species, &["--task", "regression"]),
         with(&train, &["-t", "body_mass_g", "--task", "ranking", "--drop-missing-target"]),
-        vec!["train", &text_in_numbers, "-t", "y", "-o", "m.ermine", "--type", "x=numeric"],
+        vec!["train", &text_in_numbers, "-t", "y", "-o", "m.ermine", "--type", "x=numeric", "--strict"],
         vec!["train", &ragged, "-t", "b", "-o", "m.ermine"],
         vec!["train", &open_quote, "-t", "b", "-o", "m.ermine"],
         vec!["train", &empty, "-t", "b", "-o", "m.ermine"],

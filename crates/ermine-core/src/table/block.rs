@@ -183,7 +183,7 @@ impl<'s> Cutter<'s> {
     /// The last record may have no line end, but its quotes must be closed.
     fn finish(&mut self, text: &mut Vec<u8>) -> Result<()> {
         if let Some(opened) = self.scan.unclosed(text) {
-            return Err(self.unclosed_quote(text, opened, "to the end of the file"));
+            return Err(self.unclosed_quote(text, opened, "by the end of the file"));
         }
         if text.last().is_some_and(|&byte| byte != b'\n') {
             text.push(b'\n');
