@@ -141,7 +141,7 @@ pub struct ColumnDetails {
     pub name: String,
     /// numeric, boolean, ordinal or nominal.
     pub kind: String,
-    /// The categories; absent where there are none, or any text is read.
+    /// The categories; absent if there are none or any text is accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
     /// The range of the numbers in the training data.

@@ -176,7 +176,7 @@ fn run_batches(model: &ServedModel) {
                 Err(_) => predict(model, &job.values, job.n_rows),
             };
             from += job.n_rows;
-            // Whoever sent the request may be gone.
+            // The client may have disconnected.
             let _ = job.done.send(part);
         }
     }

@@ -106,7 +106,8 @@ fn what_differs_from_training_is_reported_at_prediction() {
     let new = sandbox.write("new.csv", text);
     let output = sandbox.run(&["predict", &model, &new, "-o", "out.csv"]);
     assert_eq!(output.code, Some(0));
-    for part in ["column 'island'", "in 1 row (such as 'Atlantis')", "1 of 2 rows", "flipper_length_mm"] {
+    for part in ["column 'island'", "1 row with categories", "(such as 'Atlantis')", "1 of 2 rows", "flipper_length_mm"]
+    {
         assert!(output.err.contains(part), "{part}: {}", output.err);
     }
     let json = sandbox.run(&["predict", &model, &new, "--json"]).succeeds().json();
