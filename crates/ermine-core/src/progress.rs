@@ -43,6 +43,12 @@ pub trait Observer: Send + Sync {
     fn event(&self, event: &Event<'_>) -> Control;
 }
 
+impl std::fmt::Debug for dyn Observer + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
 /// Ignores all events and never stops the work.
 pub struct Silent;
 
@@ -67,6 +73,11 @@ pub fn report(observer: &dyn Observer, event: Event<'_>) -> Result<()> {
         Control::Continue => Ok(()),
         Control::Stop => Err(Error::Stopped),
     }
+}
+
+/// Turns a request to stop into [`Error::Stopped`]. Solvers call it between pieces of work of 100 ms at most; threads may call it at the same time.
+pub fn check(observer: &dyn Observer) -> Result<()> {
+    report(observer, Event::Within)
 }
 
 /// How long a search may take: until its end, a deadline, or a request to stop.

@@ -16,7 +16,9 @@
 //! Turlach, "A new approach to variable selection in least squares problems" (2000).
 
 use crate::penalty::l1;
+use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix, lanes};
+use ermine_core::progress::{Observer, check};
 
 /// The quadratic and its penalties.
 #[derive(Debug, Clone, Copy)]
@@ -68,10 +70,11 @@ impl Quadratic<'_> {
     }
 
     /// Minimizes from `w` on, until no violation exceeds `tolerance`; returns the largest violation that remains.
-    pub fn minimize(&self, w: &mut [f64], tolerance: f64, max_rounds: usize) -> f64 {
+    pub fn minimize(&self, w: &mut [f64], tolerance: f64, max_rounds: usize, observer: &dyn Observer) -> Result<f64> {
         let mut q = self.residual(w);
         let (mut lowest, mut idle, mut worst) = (f64::INFINITY, 0, f64::INFINITY);
         for _ in 0..max_rounds.div_ceil(ROUNDS) {
+            check(observer)?;
             self.coordinates(w, &mut q);
             let before = std::mem::replace(&mut worst, self.largest_violation(w, &q));
             if worst <= tolerance {
@@ -81,21 +84,21 @@ impl Quadratic<'_> {
             } else if self.will_do(w, before, worst, tolerance) {
                 continue;
             } else {
-                self.improve_support(w, &mut q);
+                self.improve_support(w, &mut q, observer)?;
                 worst = self.largest_violation(w, &q);
             }
             if worst <= tolerance {
-                return worst;
+                return Ok(worst);
             }
             // Rounding sets a floor that no further round gets below.
             let value = self.value(w, &q);
             idle = if value < lowest - 1e-15 * lowest.abs() { 0 } else { idle + 1 };
             lowest = lowest.min(value);
             if idle > 5 {
-                return worst;
+                return Ok(worst);
             }
         }
-        self.largest_violation(w, &self.residual(w))
+        Ok(self.largest_violation(w, &self.residual(w)))
     }
 
     /// Whether coordinates alone, at the speed at which violations fell, will be done before the support could be solved for.
@@ -111,15 +114,16 @@ impl Quadratic<'_> {
     }
 
     /// Solves for the support, unless that makes things worse.
-    fn improve_support(&self, w: &mut [f64], q: &mut Vec<f64>) {
+    fn improve_support(&self, w: &mut [f64], q: &mut Vec<f64>, observer: &dyn Observer) -> Result<()> {
         let (before, value) = (w.to_vec(), self.value(w, q));
-        self.solve_support(w);
+        self.solve_support(w, observer)?;
         *q = self.residual(w);
         if self.value(w, q) > value {
             // Rounding, on nearly dependent columns.
             w.copy_from_slice(&before);
             *q = self.residual(w);
         }
+        Ok(())
     }
 
     /// The objective, from `w` and `q = c - Hw`.
@@ -161,13 +165,14 @@ impl Quadratic<'_> {
     }
 
     /// Solves for the support with its signs; coefficients that reach zero on the way leave it.
-    fn solve_support(&self, w: &mut [f64]) {
+    fn solve_support(&self, w: &mut [f64], observer: &dyn Observer) -> Result<()> {
         let mut support: Vec<usize> = (0..self.len()).filter(|&j| w[j] != 0.0).collect();
         // Many departures mean that the support is not yet the right one: then coordinates are cheaper.
         let departures = if support.len() < 300 { support.len() + 1 } else { 16 };
         for _ in 0..departures {
+            check(observer)?;
             if support.is_empty() || support.len() > LARGEST_SUPPORT {
-                return;
+                return Ok(());
             }
             let h = Matrix::from_fn(support.len(), support.len(), |a, b| {
                 self.rows[support[a]][support[b]] + if a == b { self.l2[support[a]] } else { 0.0 }
@@ -177,15 +182,16 @@ impl Quadratic<'_> {
             let gradient: Vec<f64> = (0..here.len())
                 .map(|k| self.linear[support[k]] - self.l1[support[k]].copysign(here[k]) - curved[k])
                 .collect();
-            let Some(direction) = newton_direction(&h, &gradient) else { return };
+            let Some(direction) = newton_direction(&h, &gradient) else { return Ok(()) };
             let curvature = lanes::dot(&h.times(&direction), &direction);
             // The best step along the direction; infinite where the columns are dependent and the quadratic is flat.
             let longest = lanes::dot(&gradient, &direction) / curvature.max(0.0);
             if self.move_along(&support, &direction, longest, w) {
-                return;
+                return Ok(());
             }
             support.retain(|&j| w[j] != 0.0);
         }
+        Ok(())
     }
 
     /// Moves by `longest` times the direction, but stops where the first coefficient reaches zero; false if one did.
@@ -245,7 +251,7 @@ mod tests {
             let (l1, l2) = (vec![(strength + 0.01) * top; m], vec![l2; m]);
             let problem = Quadratic { rows: &rows, linear: &linear, l1: &l1, l2: &l2 };
             let mut w = vec![0.0; m];
-            let violation = problem.minimize(&mut w, 1e-12 * top, 1000);
+            let violation = problem.minimize(&mut w, 1e-12 * top, 1000, &ermine_core::progress::Silent).unwrap();
             prop_assert!(violation <= 1e-10 * top + 1e-300, "violation {violation} of {top}");
             let q = problem.residual(&w);
             for j in 0..m {

@@ -18,7 +18,7 @@ use super::units::ColumnUnits;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::loss::SquaredHinge;
-use ermine_core::progress::Silent;
+use ermine_core::progress::Observer;
 use ermine_core::rng;
 use std::borrow::Cow;
 
@@ -55,7 +55,13 @@ pub enum Separation {
 }
 
 /// Separates the classes `y` (-1 and +1). Weights, all 1 if `None`, count violations where there is no hyperplane.
-pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool) -> Result<Separation> {
+pub fn separate(
+    x: &Design,
+    y: &[f64],
+    weights: Option<&[f64]>,
+    intercept: bool,
+    observer: &dyn Observer,
+) -> Result<Separation> {
     require_products(x.n_columns())?;
     let moments = Moments::of(x, &[], None, intercept);
     if moments.xx.data().iter().any(|v| !v.is_finite()) {
@@ -67,9 +73,9 @@ pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool)
     let p = x.n_columns();
     let constant: Vec<usize> = (0..p).filter(|&j| intercept && !is_varied(&moments, j)).collect();
     let Some(units) = ColumnUnits::leaving_out(ColumnUnits::of(&squares), &constant, p) else {
-        return Ok(separate_scaled(x, y, weights, intercept)?.with_unit_margins(x, y));
+        return Ok(separate_scaled(x, y, weights, intercept, observer)?.with_unit_margins(x, y));
     };
-    let mut found = separate_scaled(&units.apply(x)?, y, weights, intercept)?;
+    let mut found = separate_scaled(&units.apply(x)?, y, weights, intercept, observer)?;
     let (Separation::Hyperplane { coefficients, .. }
     | Separation::Overlap { coefficients, .. }
     | Separation::Undecided { coefficients, .. }) = &mut found;
@@ -100,7 +106,13 @@ impl Separation {
 }
 
 /// The same for columns of one size.
-fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool) -> Result<Separation> {
+fn separate_scaled(
+    x: &Design,
+    y: &[f64],
+    weights: Option<&[f64]>,
+    intercept: bool,
+    observer: &dyn Observer,
+) -> Result<Separation> {
     let n = x.n_rows();
     let shift = match x {
         Design::Dense(x) if intercept => x.transposed_times(&vec![1.0 / n as f64; n]),
@@ -119,7 +131,7 @@ fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bo
         least_of(x, y, &beta, b) / lanes::square_sum(&beta).sqrt()
     };
     let found = |point: &InteriorPoint| rows.times(&point.w).iter().all(|m| *m > 0.0) && margin(&point.w) > 0.0;
-    let interior = program.solve(1e-10, found);
+    let interior = program.solve(1e-10, observer, found)?;
     let (coefficients, b) = split(&interior.point.w);
     let reached = margin(&interior.point.w);
     if reached > 0.0 {
@@ -131,7 +143,7 @@ fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bo
         }
         _ => match shared_row(&rows, y) {
             Some(multipliers) => Separation::Overlap { multipliers, residual: 0.0, coefficients, intercept: b },
-            None => match by_squared_hinge(x, y, intercept, &coefficients, b) {
+            None => match by_squared_hinge(x, y, intercept, (&coefficients, b), observer)? {
                 w if margin_of(x, y, &w) > 0.0 => {
                     let (beta, b) = w.split_at(x.n_columns());
                     let (intercept, margin) = (b.first().copied().unwrap_or(0.0), margin_of(x, y, &w));
@@ -179,16 +191,21 @@ fn margin_of(x: &Design, y: &[f64], w: &[f64]) -> f64 {
 
 /// The hyperplane with the least squared violations. Where a hyperplane separates, the dual program has no inner points, and interior points may get stuck on the way
 /// there; the squared violations have a minimum of 0, which Newton's method reaches in few steps.
-fn by_squared_hinge(x: &Design, y: &[f64], intercept: bool, start: &[f64], b: f64) -> Vec<f64> {
+fn by_squared_hinge(
+    x: &Design,
+    y: &[f64],
+    intercept: bool,
+    (start, b): (&[f64], f64),
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     let loss = SquaredHinge;
     let risk = Risk { x: x.clone(), y: Cow::Borrowed(y), weights: None, loss, lambda: 0.0, intercept };
     let mut w = start.to_vec();
     w.extend(intercept.then_some(b));
     let (tolerance, certified, max_iterations, sampled_start) = (1e-16, f64::INFINITY, 500, false);
-    let options = newton::NewtonOptions { tolerance, certified, max_iterations, sampled_start, observer: &Silent };
-    // Without an observer, nothing can stop it.
-    let _ = newton::minimize(&risk, &mut w, &options);
-    w
+    let options = newton::NewtonOptions { tolerance, certified, max_iterations, sampled_start, observer };
+    newton::minimize(&risk, &mut w, &options)?;
+    Ok(w)
 }
 
 /// Multipliers that add up to 1 and balance the rows: those of the program, moved onto the balance by a weighted

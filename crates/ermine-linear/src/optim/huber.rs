@@ -20,7 +20,7 @@ use super::risk::FULL_HESSIAN;
 use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Design, Matrix, lanes};
-use ermine_core::progress::{Event, Observer, report};
+use ermine_core::progress::{Event, Observer, check, report};
 
 /// A Huber-regression problem. Columns should be of one scale.
 #[derive(Clone, Copy)]
@@ -115,7 +115,7 @@ impl HuberProblem<'_> {
             if self.violation(&gradient) <= self.tolerance || point.value <= 4.0 * floor {
                 return Ok((point, SolverStatus::Converged));
             }
-            let Some(next) = self.step(&point, &gradient, floor) else {
+            let Some(next) = self.step(&point, &gradient, floor)? else {
                 let rounding = self.violation(&gradient) <= ROUNDING;
                 return Ok((point, if rounding { SolverStatus::Converged } else { SolverStatus::Stalled }));
             };
@@ -223,10 +223,11 @@ impl HuberProblem<'_> {
     }
 
     /// A point with a lower objective; `None` where rounding hides any.
-    fn step(&self, point: &HuberPoint, gradient: &[f64], floor: f64) -> Option<HuberPoint> {
+    fn step(&self, point: &HuberPoint, gradient: &[f64], floor: f64) -> Result<Option<HuberPoint>> {
         let rounding = 4.0 * f64::EPSILON * point.value;
         for share in SHARES {
-            let Some(direction) = self.direction(point, gradient, share, floor) else { continue };
+            check(self.observer)?;
+            let Some(direction) = self.direction(point, gradient, share, floor)? else { continue };
             let slope = lanes::dot(&direction, gradient);
             if slope.is_nan() || slope <= 0.0 {
                 continue;
@@ -237,21 +238,21 @@ impl HuberProblem<'_> {
                 lanes::axpy(-length, &direction, &mut w);
                 let next = self.at(w, floor);
                 if next.value < point.value - 1e-4 * length * slope {
-                    return Some(next);
+                    return Ok(Some(next));
                 }
                 // Below the rounding of the objective, the gradient tells whether a step is any good.
                 let near = length == 1.0 && slope <= 1e4 * rounding && next.value <= point.value + rounding;
                 if near && self.violation(&self.gradient(&next)) < 0.5 * self.violation(gradient) {
-                    return Some(next);
+                    return Ok(Some(next));
                 }
                 length *= 0.5;
             }
         }
-        None
+        Ok(None)
     }
 
     /// What solves `(H + share M) d = g`: the curvature of the rows inside with a share of the upper bound's.
-    fn direction(&self, point: &HuberPoint, gradient: &[f64], share: f64, floor: f64) -> Option<Vec<f64>> {
+    fn direction(&self, point: &HuberPoint, gradient: &[f64], share: f64, floor: f64) -> Result<Option<Vec<f64>>> {
         let (s, total, p) = (point.scale, self.total(), self.x.n_columns());
         let reach = self.epsilon * s;
         let is_inside = |r: f64| r.abs() <= reach;
@@ -271,7 +272,7 @@ impl HuberProblem<'_> {
         let factor = if free { (2.0 / (s * total * square)).sqrt() } else { 0.0 };
         taken.iter_mut().for_each(|t| *t *= factor);
         if gradient.len() > FULL_HESSIAN {
-            return self.conjugate(&weights, &costs, &taken, gradient);
+            return self.conjugate(&weights, &costs, &taken, gradient).map(Some);
         }
         let (products, _) = self.rows().weighted(&weights, &weights);
         let jitter = if share > 0.0 { 1e-10 } else { 0.0 };
@@ -283,12 +284,13 @@ impl HuberProblem<'_> {
             products[(i, j)] + own + more - taken[i] * taken[j]
         });
         let mut direction = gradient.to_vec();
-        Cholesky::new(&h, 1e-13)?.solve(&mut direction);
-        Some(direction)
+        let Some(factor) = Cholesky::new(&h, 1e-13) else { return Ok(None) };
+        factor.solve(&mut direction);
+        Ok(Some(direction))
     }
 
     /// The same for many columns, without a matrix.
-    fn conjugate(&self, weights: &[f64], costs: &[f64], taken: &[f64], gradient: &[f64]) -> Option<Vec<f64>> {
+    fn conjugate(&self, weights: &[f64], costs: &[f64], taken: &[f64], gradient: &[f64]) -> Result<Vec<f64>> {
         let apply = |v: &[f64]| {
             let mut image = self.rows().times(v);
             image.iter_mut().zip(weights).for_each(|(z, w)| *z *= w);
@@ -297,7 +299,7 @@ impl HuberProblem<'_> {
             lanes::axpy(-lanes::dot(taken, v), taken, &mut out);
             out
         };
-        Some(conjugate::solve(apply, gradient, 1e-8, 500).beta)
+        Ok(conjugate::solve(apply, gradient, 1e-8, 500, self.observer)?.beta)
     }
 
     /// A lower bound on the minimum, per unit of weight, from the slopes at a point.

@@ -18,7 +18,9 @@
 use super::coordinate::Quadratic;
 use super::moments::{Moments, mean};
 use super::{SolverOutcome, SolverStatus};
+use ermine_core::error::Result;
 use ermine_core::linalg::{Design, Matrix, gram, lanes};
+use ermine_core::progress::{Observer, check};
 
 /// A lasso or elastic-net problem over data.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +39,8 @@ pub struct LassoProblem<'a> {
     pub tolerance: f64,
     /// How often the working set may be renewed for each strength.
     pub max_iterations: usize,
+    /// Who is told about progress and may stop it.
+    pub observer: &'a dyn Observer,
 }
 
 /// A solution for one strength.
@@ -86,12 +90,12 @@ impl<'a> LassoProblem<'a> {
     }
 
     /// Solves for one strength.
-    pub fn solve(&self, lambda: f64) -> LassoSolution {
+    pub fn solve(&self, lambda: f64) -> Result<LassoSolution> {
         self.solver(1).solve(lambda)
     }
 
     /// Solves for falling strengths, each from the solution before it.
-    pub fn path(&self, lambdas: &[f64]) -> Vec<LassoSolution> {
+    pub fn path(&self, lambdas: &[f64]) -> Result<Vec<LassoSolution>> {
         self.solver(lambdas.len()).path(lambdas)
     }
 
@@ -189,13 +193,13 @@ impl<'a> LassoSolver<'a> {
     }
 
     /// Solves for falling strengths, each from the solution before it.
-    pub fn path(&mut self, lambdas: &[f64]) -> Vec<LassoSolution> {
+    pub fn path(&mut self, lambdas: &[f64]) -> Result<Vec<LassoSolution>> {
         self.before = Some(self.before.unwrap_or_else(|| self.largest_lambda()));
         lambdas.iter().map(|&lambda| self.solve(lambda)).collect()
     }
 
     /// Solves for one strength, from the solution before it.
-    pub fn solve(&mut self, lambda: f64) -> LassoSolution {
+    pub fn solve(&mut self, lambda: f64) -> Result<LassoSolution> {
         let (l1, l2) = (lambda * self.problem.l1_ratio, lambda * (1.0 - self.problem.l1_ratio));
         // Columns that the strong rule keeps are likely to join: fetch them in one batch.
         let before = self.before.replace(lambda).unwrap_or(lambda);
@@ -208,6 +212,7 @@ impl<'a> LassoSolver<'a> {
             residual: 0.0,
         };
         for iteration in 0..self.problem.max_iterations {
+            check(self.problem.observer)?;
             let joined = self.admit(l1, if iteration == 0 { strong } else { l1 });
             let size = self.members.len();
             let violation = {
@@ -215,7 +220,8 @@ impl<'a> LassoSolver<'a> {
                 let (l1s, l2s) = (vec![l1; size], vec![l2; size]);
                 let quadratic = Quadratic { rows: &self.rows, linear: &linear, l1: &l1s, l2: &l2s };
                 // As l1 |beta|_1 <= yy / 2, violations of this size cost a quarter of the allowed gap at most.
-                quadratic.minimize(&mut self.beta, l1 * (self.problem.tolerance / 2.0).max(1e-14), 4000)
+                let tolerance = l1 * (self.problem.tolerance / 2.0).max(1e-14);
+                quadratic.minimize(&mut self.beta, tolerance, 4000, self.problem.observer)?
             };
             self.correlate();
             outcome = self.assess(l1, l2, iteration + 1, violation);
@@ -229,7 +235,7 @@ impl<'a> LassoSolver<'a> {
                 break;
             }
         }
-        self.solution(lambda, outcome)
+        Ok(self.solution(lambda, outcome))
     }
 
     /// By how much the worst column outside the working set violates its condition.

@@ -23,6 +23,7 @@ use super::moments::{Moments, require_products};
 use crate::optim::decompose::{self, Svd};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Cholesky, Dense, Design, Gram, Matrix, lanes};
+use ermine_core::progress::Observer;
 
 /// How a solution was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,6 +89,8 @@ pub struct LeastSquares<'a> {
     pub intercept: bool,
     /// Strength of the ridge penalty, at least 0.
     pub lambda: f64,
+    /// Who may stop it.
+    pub observer: &'a dyn Observer,
 }
 
 /// Above this condition number of the products, solutions are refined with one more pass over the data...
@@ -393,7 +396,7 @@ impl LeastSquares<'_> {
             if right.iter().any(|r| !r.is_finite()) {
                 return Err(Error::data("the products of columns and target overflow: values are too large"));
             }
-            let found = conjugate::solve(apply, &right, RESIDUAL, 10 * p.min(n) + 100);
+            let found = conjugate::solve(apply, &right, RESIDUAL, 10 * p.min(n) + 100, self.observer)?;
             coefficients.row_mut(o).copy_from_slice(&found.beta);
             (n_iterations, residual) = (n_iterations.max(found.n_iterations), residual.max(found.residual));
             y_means.push(y_mean);

@@ -11,8 +11,10 @@
 //! **Reference.** Mehrotra, "On the implementation of a primal-dual interior point method" (1992); Portnoy and Koenker, "The
 //! Gaussian hare and the Laplacian tortoise" (1997), section 4, for this form.
 
+use ermine_core::error::Result;
 use ermine_core::linalg::lanes::LANES;
 use ermine_core::linalg::{Cholesky, Design, Gram, Matrix, lanes};
+use ermine_core::progress::{Event, Observer, report};
 use ermine_core::versions;
 use std::ops::Range;
 
@@ -138,26 +140,32 @@ const MAX_STEPS: usize = 100;
 
 impl LinearProgram<'_> {
     /// Iterates until the gap is below `tolerance` times the size of the objective, or `enough` returns true.
-    pub fn solve(&self, tolerance: f64, mut enough: impl FnMut(&InteriorPoint) -> bool) -> InteriorSolution {
+    pub fn solve(
+        &self,
+        tolerance: f64,
+        observer: &dyn Observer,
+        mut enough: impl FnMut(&InteriorPoint) -> bool,
+    ) -> Result<InteriorSolution> {
         let mut point = self.start();
         let n = self.rows.n_rows();
         let mut best = f64::INFINITY;
         for step in 0..MAX_STEPS {
             let gap = lanes::dot(&point.a, &point.z) + lanes::dot(&point.s, &point.v);
+            report(observer, Event::Step { done: step as u64, score: Some(("gap", gap)) })?;
             let size = 1.0 + self.objective.iter().zip(&point.a).map(|(c, a)| (c * a).abs()).sum::<f64>();
             let short = self.shortfall(&point);
             let feasible = lanes::max_abs(&short) <= 1e-9 * (1.0 + lanes::max_abs(self.right));
             if enough(&point) || (gap <= tolerance * size && feasible) {
-                return InteriorSolution { point, n_iterations: step, gap, converged: true };
+                return Ok(InteriorSolution { point, n_iterations: step, gap, converged: true });
             }
             let stuck = step > 20 && gap > 0.9 * best;
             best = best.min(gap);
             if stuck || n == 0 || !self.advance(&mut point, &short, gap / (2 * n) as f64) {
-                return InteriorSolution { point, n_iterations: step, gap, converged: false };
+                return Ok(InteriorSolution { point, n_iterations: step, gap, converged: false });
             }
         }
         let gap = lanes::dot(&point.a, &point.z) + lanes::dot(&point.s, &point.v);
-        InteriorSolution { point, n_iterations: MAX_STEPS, gap, converged: false }
+        Ok(InteriorSolution { point, n_iterations: MAX_STEPS, gap, converged: false })
     }
 
     /// `b - A'a`.

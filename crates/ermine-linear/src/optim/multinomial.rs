@@ -10,13 +10,15 @@
 //!
 //! **Reference.** Böhning, "Multinomial logistic regression algorithm" (1992).
 
-use super::newton::{Curvature, SmoothObjective};
+use super::newton::{Curvature, HessianProduct, SmoothObjective};
 use super::prox_newton::{L1Objective, columns_at_work};
+use ermine_core::error::Result;
 use ermine_core::linalg::dense::{BLOCK, RowBlock, add_in_order};
 use ermine_core::linalg::lanes::LANES;
 use ermine_core::linalg::{Design, Gram, Matrix, Sparse, chunks, few, gram, lanes};
 use ermine_core::loss::softmax::softmax_rows;
 use ermine_core::parallel;
+use ermine_core::progress::{Observer, check};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -100,12 +102,29 @@ impl MultinomialRisk<'_> {
         pull: bool,
         visit: impl Fn(Range<usize>, &mut [f64], &[f64], &[f64]) -> f64 + Sync,
     ) -> ClassColumnSums {
+        self.sum_margins(by, pull, |range, z| {
+            let (mut own, mut normalizers) = ([0.0; PART], [0.0; PART]);
+            let (own, normalizers) = (&mut own[..range.len()], &mut normalizers[..range.len()]);
+            for ((own, z), i) in own.iter_mut().zip(z.chunks_exact(by.lanes)).zip(range.clone()) {
+                *own = z[self.y[i] as usize];
+            }
+            softmax_rows(z, by.lanes, normalizers);
+            visit(range, z, own, normalizers)
+        })
+    }
+
+    /// Goes over the rows in parts. `visit` gets the rows and their margins, turns these into what is to be multiplied with the columns, and returns what is to be added to the value.
+    fn sum_margins(
+        &self,
+        by: &ClassesByColumn,
+        pull: bool,
+        visit: impl Fn(Range<usize>, &mut [f64]) -> f64 + Sync,
+    ) -> ClassColumnSums {
         let (p, lanes, n) = (self.x.n_columns(), by.lanes, self.x.n_rows());
         let sum = |rows: Range<usize>| {
             let mut out = vec![0.0; (p + 1) * lanes + 1];
             let (pulls, totals) = out.split_at_mut(p * lanes);
-            let (mut buffer, mut z, mut normalizers) = (Vec::new(), vec![0.0; PART * lanes], [0.0; PART]);
-            let mut own = [0.0; PART];
+            let (mut buffer, mut z) = (Vec::new(), vec![0.0; PART * lanes]);
             for first in rows.clone().step_by(4 * PART) {
                 let last = (first + 4 * PART).min(rows.end);
                 let block = match &self.x {
@@ -114,15 +133,10 @@ impl MultinomialRisk<'_> {
                 };
                 for start in (first..last).step_by(PART) {
                     let range = start..(start + PART).min(last);
-                    let (z, own) = (&mut z[..range.len() * lanes], &mut own[..range.len()]);
+                    let z = &mut z[..range.len() * lanes];
                     let part = block.map(|b| RowBlock { data: &b.data[(start - first) * b.stride..], ..b });
                     self.margins(by, range.clone(), part, z);
-                    let margin = |(z, i): (&[f64], usize)| z[self.y[i] as usize];
-                    own.iter_mut()
-                        .zip(z.chunks_exact(lanes).zip(range.clone()).map(margin))
-                        .for_each(|(own, z)| *own = z);
-                    softmax_rows(z, lanes, &mut normalizers[..range.len()]);
-                    totals[lanes] += visit(range.clone(), z, own, &normalizers[..range.len()]);
+                    totals[lanes] += visit(range.clone(), z);
                     for u in z.chunks_exact(lanes) {
                         totals.iter_mut().zip(u).for_each(|(t, u)| *t += u);
                     }
@@ -246,30 +260,37 @@ impl MultinomialRisk<'_> {
     }
 
     /// The Hessian over the rows there are.
-    fn hessian(&self, w: &[f64]) -> Curvature {
+    fn second_derivatives(&self, w: &[f64], observer: &dyn Observer) -> Result<Curvature> {
         let (width, classes, total) = (self.width(), self.n_classes, self.total());
         let probabilities = self.probabilities(w);
         if classes * width > FULL_HESSIAN {
             let block = |k: usize| {
+                check(observer)?;
                 let mut h = self.block(&probabilities, k, k, total);
                 self.penalize(&mut h, 0);
-                h
+                Ok(h)
             };
-            return Curvature::Blocks((0..classes).map(block).collect());
+            return Ok(Curvature::Blocks((0..classes).map(block).collect::<Result<_>>()?));
         }
         let pairs: Vec<(usize, usize)> = (0..classes).flat_map(|k| (k..classes).map(move |l| (k, l))).collect();
         let blocks: Vec<Matrix> = match &self.x {
             Design::Dense(x) => {
                 let packed = gram::PackedTable::new(x, self.intercept);
                 let block = |&(k, l): &(usize, usize)| {
+                    check(observer)?;
                     let share = |(i, p): (usize, &[f64])| {
                         self.weight(i) / total * p[k] * if k == l { 1.0 - p[k] } else { -p[l] }
                     };
-                    packed.gram(&probabilities.chunks_exact(classes).enumerate().map(share).collect::<Vec<f64>>())
+                    let shares: Vec<f64> = probabilities.chunks_exact(classes).enumerate().map(share).collect();
+                    Ok(packed.gram(&shares))
                 };
-                parallel::map_items(&pairs, block)
+                parallel::map_items(&pairs, block).into_iter().collect::<Result<_>>()?
             }
-            Design::Sparse(_) => pairs.iter().map(|&(k, l)| self.block(&probabilities, k, l, total)).collect(),
+            Design::Sparse(_) => {
+                let block =
+                    |&(k, l): &(usize, usize)| check(observer).map(|()| self.block(&probabilities, k, l, total));
+                pairs.iter().map(block).collect::<Result<_>>()?
+            }
         };
         let mut h = Matrix::zeros(classes * width, classes * width);
         for (&(k, l), block) in pairs.iter().zip(&blocks) {
@@ -279,7 +300,29 @@ impl MultinomialRisk<'_> {
             }
         }
         (0..classes).for_each(|k| self.penalize(&mut h, k * width));
-        Curvature::Full(h)
+        Ok(Curvature::Full(h))
+    }
+
+    /// The Hessian times a vector, from the probabilities of all rows: `X'(w p_k (s_k - sum_l p_l s_l)) / total + lambda v` with `s = Xv`.
+    fn hessian_times(&self, probabilities: &[f64], v: &[f64]) -> Vec<f64> {
+        let (p, classes, total, mut by) = (self.x.n_columns(), self.n_classes, self.total(), self.by_column(v));
+        by.start[classes..].fill(0.0);
+        let sums = self.sum_margins(&by, true, |rows, z| {
+            let q = probabilities[rows.start * classes..rows.end * classes].chunks_exact(classes);
+            for ((i, s), q) in rows.zip(z.chunks_exact_mut(by.lanes)).zip(q) {
+                let mean: f64 = s.iter().zip(q).map(|(s, q)| s * q).sum();
+                let weight = self.weight(i);
+                s.iter_mut().zip(q).for_each(|(s, q)| *s = weight * q * (*s - mean));
+            }
+            0.0
+        });
+        let mut out = Vec::with_capacity(v.len());
+        for k in 0..classes {
+            let (beta, _) = self.class(v, k);
+            out.extend((0..p).map(|j| sums.pulls[j * by.lanes + k] / total + self.lambda * beta[j]));
+            out.extend(self.intercept.then_some(sums.totals[k] / total));
+        }
+        out
     }
 
     /// The diagonal for tables too wide for blocks: `p (1 - p) <= 1/4`, taken at its bound.
@@ -429,15 +472,15 @@ impl L1Objective for MultinomialRisk<'_> {
         j % self.width() < self.x.n_columns()
     }
 
-    fn model(&self, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix) {
+    fn model(&self, w: &[f64], l1: f64, g: &mut [f64], observer: &dyn Observer) -> Result<(f64, Vec<usize>, Matrix)> {
         if self.n_unknowns() <= FULL_HESSIAN
-            && let (value, Curvature::Full(h)) = self.curvature(w, g)
+            && let (value, Curvature::Full(h)) = self.curvature(w, g, observer)?
         {
-            return (value, (0..w.len()).collect(), h);
+            return Ok((value, (0..w.len()).collect(), h));
         }
         let value = self.value_gradient(w, g);
         let (chosen, h) = self.partial_blocks(w, g, l1);
-        (value, chosen, h)
+        Ok((value, chosen, h))
     }
 
     fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
@@ -469,15 +512,28 @@ impl SmoothObjective for MultinomialRisk<'_> {
         sums[w.len()] / total + self.lambda * square / 2.0
     }
 
-    fn curvature(&self, w: &[f64], g: &mut [f64]) -> (f64, Curvature) {
+    fn curvature(&self, w: &[f64], g: &mut [f64], observer: &dyn Observer) -> Result<(f64, Curvature)> {
         let value = self.value_gradient(w, g);
         if self.width() > FULL_HESSIAN {
-            return (value, self.diagonal());
+            return Ok((value, self.diagonal()));
         }
         // Enough rows that each of a class's unknowns is seen many times, and no more than cost as much as a few gradients: corrections do the rest.
         let (n, m) = (self.x.n_rows(), self.n_unknowns());
         let step = (n / (n / 24).clamp(3 * m, 8 * m).max(2000)).max(1);
-        (value, if step > 1 { self.every(step).hessian(w) } else { self.hessian(w) })
+        let curvature = match step {
+            1 => self.second_derivatives(w, observer)?,
+            _ => self.every(step).second_derivatives(w, observer)?,
+        };
+        Ok((value, curvature))
+    }
+
+    /// Without the blocks off the diagonal steps converge slowly, so that the whole is used, by its products.
+    fn hessian(&self, w: &[f64]) -> Option<HessianProduct<'_>> {
+        if self.n_unknowns() <= FULL_HESSIAN {
+            return None;
+        }
+        let probabilities = self.probabilities(w);
+        Some(Box::new(move |v| self.hessian_times(&probabilities, v)))
     }
 
     fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>> {
@@ -498,5 +554,76 @@ impl SmoothObjective for MultinomialRisk<'_> {
 
     fn infimum(&self) -> f64 {
         if self.lambda > 0.0 { f64::NEG_INFINITY } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::optim::{SolverStatus, newton};
+    use ermine_core::linalg::Dense;
+    use ermine_core::progress::Silent;
+    use ermine_core::rng;
+    use proptest::prelude::*;
+
+    fn numbers(n: usize, seed: u64) -> Vec<f64> {
+        let mut stream = rng::stream(seed, &[]);
+        (0..n).map(|_| 2.0 * rng::uniform(&mut stream) - 1.0).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(30))]
+        #[test]
+        fn products_with_the_hessian_are_those_with_its_matrix(
+            n in 1usize..150, p in 1usize..6, n_classes in 2usize..11, seed in 0u64..1000, intercept: bool, weighted: bool, sparse: bool,
+        ) {
+            let x = numbers(n * p, seed);
+            let weights: Vec<f64> = numbers(n, seed + 1).iter().map(|w| w.abs() + 0.1).collect();
+            let dense = Dense::rows_f64(&x, n, p, p).unwrap();
+            let risk = MultinomialRisk {
+                x: if sparse { crate::optim::tests::sparsify(&x, n, p).into() } else { dense.into() },
+                y: (0..n as u32).map(|i| i % n_classes as u32).collect(),
+                n_classes,
+                weights: weighted.then_some(Cow::Borrowed(&weights[..])),
+                lambda: 0.2,
+                intercept,
+            };
+            let (w, v) = (numbers(risk.n_unknowns(), seed + 2), numbers(risk.n_unknowns(), seed + 3));
+            let Curvature::Full(h) = risk.second_derivatives(&w, &Silent).unwrap() else { panic!("few unknowns") };
+            let found = risk.hessian_times(&risk.probabilities(&w), &v);
+            for (a, b) in found.iter().zip(h.times(&v)) {
+                prop_assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+            }
+        }
+    }
+
+    /// Beyond the size of a full Hessian the minimum is found in few steps, also where units differ.
+    #[test]
+    fn many_unknowns_are_solved_by_products_with_the_hessian() {
+        let (n, p, n_classes) = (150, FULL_HESSIAN / 6 + 20, 6);
+        let x: Vec<f64> =
+            numbers(n * p, 5).iter().enumerate().map(|(k, v)| v * 10f64.powi((k % p % 4) as i32 - 2)).collect();
+        let y: Vec<u32> = (0..n).map(|i| ((x[i * p + 2] + 1.0) * 2.9) as u32 % 6).collect();
+        let risk = MultinomialRisk {
+            x: Dense::rows_f64(&x, n, p, p).unwrap().into(),
+            y: Cow::Borrowed(&y),
+            n_classes,
+            weights: None,
+            lambda: 1e-3,
+            intercept: true,
+        };
+        assert!(risk.n_unknowns() > FULL_HESSIAN);
+        let options = newton::NewtonOptions {
+            tolerance: 1e-12,
+            certified: 1e-10,
+            max_iterations: 60,
+            sampled_start: true,
+            observer: &Silent,
+        };
+        let mut w = vec![0.0; risk.n_unknowns()];
+        let outcome = newton::minimize(&risk, &mut w, &options).unwrap();
+        assert_eq!(outcome.status, SolverStatus::Converged);
+        assert!(outcome.n_iterations < 30, "{}", outcome.n_iterations);
+        assert!(outcome.gap().unwrap() <= 1e-8 * outcome.value, "{outcome:?}");
     }
 }

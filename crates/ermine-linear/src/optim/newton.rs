@@ -8,6 +8,8 @@
 //!    Hessian is made only when the decrement stops falling fast.
 //! 3. *Hessian and gradient in one pass*, where the problem can.
 //!
+//! Where only parts of the Hessian fit into memory, it is known by its products with vectors: conjugate gradients solve for the step, with the parts as preconditioner.
+//!
 //! The decrement `g'H^-1 g / 2` estimates how far the objective is above its minimum, whatever the units of the
 //! columns; the method stops when it is below `tolerance` times the objective.
 //!
@@ -16,11 +18,12 @@
 //! **Reference.** Boyd and Vandenberghe, "Convex Optimization", section 9.5; Nocedal and Wright, "Numerical Optimization",
 //! chapters 3 and 7.
 
+use super::conjugate;
 use super::lbfgs::CurvatureMemory;
 use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix, lanes};
-use ermine_core::progress::{Event, Observer, report};
+use ermine_core::progress::{Event, Observer, check, report};
 
 /// A smooth convex function of many unknowns.
 pub trait SmoothObjective: Sync {
@@ -31,7 +34,12 @@ pub trait SmoothObjective: Sync {
     fn value_gradient(&self, w: &[f64], g: &mut [f64]) -> f64;
 
     /// The value at `w`, the gradient into `g`, and the curvature there (which may be an approximation).
-    fn curvature(&self, w: &[f64], g: &mut [f64]) -> (f64, Curvature);
+    fn curvature(&self, w: &[f64], g: &mut [f64], observer: &dyn Observer) -> Result<(f64, Curvature)>;
+
+    /// Products of vectors with the Hessian at `w`, where the curvature is an approximation that converges slowly by itself.
+    fn hessian(&self, _w: &[f64]) -> Option<HessianProduct<'_>> {
+        None
+    }
 
     /// A cheaper problem with nearly the same minimizer, if there is one.
     fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>>;
@@ -51,6 +59,9 @@ pub trait SmoothObjective: Sync {
         f64::NEG_INFINITY
     }
 }
+
+/// What a Hessian does to a vector.
+pub type HessianProduct<'p> = Box<dyn Fn(&[f64]) -> Vec<f64> + Sync + 'p>;
 
 /// A Hessian, or what stands for it.
 #[derive(Debug, Clone)]
@@ -78,6 +89,10 @@ pub struct NewtonOptions<'a> {
     pub observer: &'a dyn Observer,
 }
 
+/// A preconditioner is renewed if a step took more products with the Hessian than this: about as many as it costs.
+const FEW_PRODUCTS: usize = 25;
+/// A step takes no more products with the Hessian than this.
+const MOST_PRODUCTS: usize = 250;
 /// Pairs kept for limited-memory updates.
 const PAIRS: usize = 12;
 
@@ -90,7 +105,7 @@ pub fn minimize(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &Newto
         let rough = NewtonOptions { tolerance: options.tolerance.max(1e-6), certified: f64::INFINITY, ..*options };
         minimize(sample.as_ref(), w, &rough)?;
     }
-    let mut run = NewtonDescent::start(problem, std::mem::take(w));
+    let mut run = NewtonDescent::start(problem, std::mem::take(w), options.observer)?;
     let result = run.certify(options);
     *w = run.w;
     result
@@ -155,27 +170,53 @@ struct NewtonDescent<'p> {
     value: f64,
     base: InverseCurvature,
     memory: CurvatureMemory,
+    /// Steps since the curvature was made, and how many products the last of them took.
+    age: usize,
+    products: usize,
 }
 
 impl<'p> NewtonDescent<'p> {
-    fn start(problem: &'p dyn SmoothObjective, w: Vec<f64>) -> Self {
+    fn start(problem: &'p dyn SmoothObjective, w: Vec<f64>, observer: &dyn Observer) -> Result<Self> {
         let mut g = vec![0.0; w.len()];
-        let (value, curvature) = problem.curvature(&w, &mut g);
-        NewtonDescent {
+        let (value, curvature) = problem.curvature(&w, &mut g, observer)?;
+        Ok(NewtonDescent {
             problem,
             base: InverseCurvature::new(&curvature),
             w,
             g,
             value,
             memory: CurvatureMemory::new(PAIRS),
-        }
+            age: 0,
+            products: 0,
+        })
     }
 
-    fn refresh(&mut self) {
-        let (value, curvature) = self.problem.curvature(&self.w, &mut self.g);
+    fn refresh(&mut self, observer: &dyn Observer) -> Result<()> {
+        let (value, curvature) = self.problem.curvature(&self.w, &mut self.g, observer)?;
         self.value = value;
         self.base = InverseCurvature::new(&curvature);
         self.memory.clear();
+        (self.age, self.products) = (0, 0);
+        Ok(())
+    }
+
+    /// What is to be subtracted: the gradient by the inverse of the curvature, or, where products with the Hessian are known, by conjugate gradients.
+    fn direction(&mut self, before: f64, observer: &dyn Observer) -> Result<Vec<f64>> {
+        let problem = self.problem;
+        let Some(apply) = problem.hessian(&self.w) else {
+            return Ok(self.memory.apply(&self.g, |q| self.base.solve(q)));
+        };
+        // A preconditioner from another point may have become a poor one.
+        if self.age > 0 && self.products > FEW_PRODUCTS {
+            self.refresh(observer)?;
+        }
+        // Far from the minimum a rough direction is enough. Near it, each step squares the distance.
+        let rough = if before.is_finite() { (before / self.value.abs()).sqrt().clamp(1e-4, 0.1) } else { 0.1 };
+        let base = &self.base;
+        let solved =
+            conjugate::solve_preconditioned(apply, |q| base.solve(q), &self.g, rough, MOST_PRODUCTS, observer)?;
+        (self.age, self.products) = (self.age + 1, solved.n_iterations);
+        Ok(solved.beta)
     }
 
     /// Iterates until the proven bound is tight enough. If the scales of the columns differ widely, it may lag far behind the point itself; then a better point is searched.
@@ -205,7 +246,7 @@ impl<'p> NewtonDescent<'p> {
         let mut status = SolverStatus::Limit;
         let mut n_iterations = 0;
         while n_iterations < options.max_iterations {
-            let direction = self.memory.apply(&self.g, |q| self.base.solve(q));
+            let direction = self.direction(before, options.observer)?;
             let decrement = lanes::dot(&direction, &self.g) / 2.0;
             report(
                 options.observer,
@@ -228,13 +269,13 @@ impl<'p> NewtonDescent<'p> {
             }
             // Falling slowly on old curvature: renew it.
             if decrement > 0.25 * before && self.memory.len() >= 2 {
-                self.refresh();
+                self.refresh(options.observer)?;
                 before = f64::INFINITY;
                 continue;
             }
             before = decrement;
             n_iterations += 1;
-            if !self.step(&direction) {
+            if !self.step(&direction, options.observer)? {
                 if status == SolverStatus::Converged {
                     break;
                 }
@@ -242,7 +283,7 @@ impl<'p> NewtonDescent<'p> {
                     status = SolverStatus::Stalled;
                     break;
                 }
-                self.refresh();
+                self.refresh(options.observer)?;
             }
         }
         let residual = lanes::max_abs(&self.g);
@@ -250,24 +291,27 @@ impl<'p> NewtonDescent<'p> {
     }
 
     /// A step along `-direction`, halved until the objective falls enough; false where it doesn't.
-    fn step(&mut self, direction: &[f64]) -> bool {
+    fn step(&mut self, direction: &[f64], observer: &dyn Observer) -> Result<bool> {
         let slope = lanes::dot(direction, &self.g);
         let rounding = 4.0 * f64::EPSILON * self.value.abs();
         let mut length = 1.0;
         let mut g = vec![0.0; self.g.len()];
         for _ in 0..40 {
+            check(observer)?;
             let mut w = self.w.clone();
             lanes::axpy(-length, direction, &mut w);
             let value = self.problem.value_gradient(&w, &mut g);
             if value <= self.value - 1e-4 * length * slope + rounding {
-                let step = w.iter().zip(&self.w).map(|(a, b)| a - b).collect();
-                let change = g.iter().zip(&self.g).map(|(a, b)| a - b).collect();
-                self.memory.push(step, change);
+                if self.products == 0 {
+                    let step = w.iter().zip(&self.w).map(|(a, b)| a - b).collect();
+                    let change = g.iter().zip(&self.g).map(|(a, b)| a - b).collect();
+                    self.memory.push(step, change);
+                }
                 (self.w, self.g, self.value) = (w, g, value);
-                return true;
+                return Ok(true);
             }
             length *= if value.is_finite() { 0.5 } else { 0.1 };
         }
-        false
+        Ok(false)
     }
 }

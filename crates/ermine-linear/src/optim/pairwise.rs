@@ -8,7 +8,8 @@
 //!
 //! **Idea.** With the scores sorted, the pairs of row i that lose are a stretch of the order, of which only lower (or higher) levels count. Going along the order, rows enter
 //! a Fenwick tree over levels that holds `sum v_j`, `sum v_j a_j` and the same times `t_j`; a look-up gives what gradient (`a = s`) and product with the Hessian (`a = X d`)
-//! need. Newton's method takes its direction from conjugate gradients, and its length from the scores alone.
+//! need. Newton's method takes its direction from conjugate gradients, and its length from the scores alone. Where columns of different sizes make these slow, a Hessian
+//! is made from as many products as there are columns; its factor preconditions this step and the ones after it.
 //!
 //! **Cost.** O(n log n) for each value, gradient or product, besides one product with X; nothing grows with the number of pairs.
 //!
@@ -18,9 +19,12 @@
 
 use super::{SolverOutcome, SolverStatus, conjugate};
 use ermine_core::error::Result;
-use ermine_core::linalg::{Design, lanes};
+use ermine_core::linalg::{Cholesky, Design, Matrix, lanes};
 use ermine_core::parallel;
-use ermine_core::progress::{Event, Observer, report};
+use ermine_core::progress::{Event, Observer, check, report};
+
+/// With more columns than this no Hessian is made.
+const FULL_HESSIAN: usize = 1500;
 
 /// The rows of a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,6 +206,7 @@ impl PairRisk<'_> {
         let mut scores = vec![0.0; self.x.n_rows()];
         let (mut loss, mut slope, mut places) = self.loss(&scores);
         let (mut status, mut n_iterations, mut first) = (SolverStatus::Limit, 0, None);
+        let mut factor = None;
         let (value, g) = loop {
             let value = lanes::square_sum(&w) / 2.0 + loss;
             let mut g = self.x.transposed_times(&slope);
@@ -216,15 +221,9 @@ impl PairRisk<'_> {
             }
             // Far from the minimum a rough direction is enough.
             let rough = (square / *first.get_or_insert(square)).sqrt().clamp(1e-8, 0.1);
-            let apply = |d: &[f64]| {
-                let mut image = self.x.transposed_times(&self.bend(&places, &self.x.times(d, 0.0)));
-                lanes::axpy(1.0, d, &mut image);
-                image
-            };
-            let right: Vec<f64> = g.iter().map(|g| -g).collect();
-            let direction = conjugate::solve(apply, &right, rough, 4 * w.len() + 50).beta;
+            let direction = self.direction(&places, &g, rough, &mut factor, observer)?;
             n_iterations += 1;
-            match self.step(&mut w, &mut scores, value, &direction, lanes::dot(&g, &direction)) {
+            match self.step(&mut w, &mut scores, value, &direction, observer, lanes::dot(&g, &direction))? {
                 Some(next) => (loss, slope, places) = next,
                 None => {
                     status = SolverStatus::Stalled;
@@ -237,6 +236,54 @@ impl PairRisk<'_> {
         Ok((SolverOutcome { status, n_iterations, value, lower_bound, residual: lanes::max_abs(&g) }, w))
     }
 
+    /// The Hessian times a vector.
+    fn hessian_times(&self, places: &[QueryPoint], d: &[f64]) -> Vec<f64> {
+        let mut image = self.x.transposed_times(&self.bend(places, &self.x.times(d, 0.0)));
+        lanes::axpy(1.0, d, &mut image);
+        image
+    }
+
+    /// The direction of Newton's method, up to a share `rough` of the gradient. If conjugate gradients with the present `factor` take long, a new one is made here.
+    fn direction(
+        &self,
+        places: &[QueryPoint],
+        g: &[f64],
+        rough: f64,
+        factor: &mut Option<Cholesky>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
+        let p = g.len();
+        let right: Vec<f64> = g.iter().map(|g| -g).collect();
+        let solve = |factor: &Option<Cholesky>, most: usize| {
+            let precondition = |r: &mut [f64]| factor.iter().for_each(|factor| factor.solve(r));
+            let apply = |d: &[f64]| self.hessian_times(places, d);
+            conjugate::solve_preconditioned(apply, precondition, &right, rough, most, observer)
+        };
+        if p > FULL_HESSIAN {
+            return Ok(solve(&None, 4 * p + 50)?.beta);
+        }
+        let few = p / 4 + 20;
+        let found = solve(factor, few)?;
+        if found.n_iterations < few {
+            return Ok(found.beta);
+        }
+        *factor = Cholesky::new(&self.hessian(places, p, observer)?, 1e-14);
+        Ok(solve(factor, 4 * p + 50)?.beta)
+    }
+
+    /// The Hessian, column by column.
+    fn hessian(&self, places: &[QueryPoint], p: usize, observer: &dyn Observer) -> Result<Matrix> {
+        let column = |j: usize| {
+            check(observer)?;
+            let mut unit = vec![0.0; p];
+            unit[j] = 1.0;
+            Ok(self.hessian_times(places, &unit))
+        };
+        let columns = (0..p).map(column).collect::<Result<Vec<_>>>()?;
+        // Both halves are the same but for rounding.
+        Ok(Matrix::from_fn(p, p, |i, j| (columns[i][j] + columns[j][i]) / 2.0))
+    }
+
     /// A step along `direction`, halved until the objective falls enough; `None` where it doesn't.
     fn step(
         &self,
@@ -244,13 +291,15 @@ impl PairRisk<'_> {
         scores: &mut [f64],
         value: f64,
         direction: &[f64],
+        observer: &dyn Observer,
         slope: f64,
-    ) -> Option<(f64, Vec<f64>, Vec<QueryPoint>)> {
+    ) -> Result<Option<(f64, Vec<f64>, Vec<QueryPoint>)>> {
         let along = self.x.times(direction, 0.0);
         let (ww, wd, dd) = (lanes::square_sum(w), lanes::dot(w, direction), lanes::square_sum(direction));
         let rounding = 4.0 * f64::EPSILON * value.abs();
         let mut length = 1.0;
         for _ in 0..40 {
+            check(observer)?;
             let mut moved = scores.to_vec();
             lanes::axpy(length, &along, &mut moved);
             let next = self.loss(&moved);
@@ -258,11 +307,11 @@ impl PairRisk<'_> {
             if penalty + next.0 <= value + 1e-4 * length * slope + rounding {
                 lanes::axpy(length, direction, w);
                 scores.copy_from_slice(&moved);
-                return Some(next);
+                return Ok(Some(next));
             }
             length *= 0.5;
         }
-        None
+        Ok(None)
     }
 }
 

@@ -5,8 +5,10 @@
 
 use super::newton::{Curvature, SmoothObjective};
 use super::risk::Risk;
+use ermine_core::error::Result;
 use ermine_core::linalg::lanes;
 use ermine_core::loss::Loss;
+use ermine_core::progress::Observer;
 
 /// A risk with a penalty on its intercept.
 pub struct PenalizedIntercept<'a, L: Loss> {
@@ -42,15 +44,15 @@ impl<L: Loss> SmoothObjective for PenalizedIntercept<'_, L> {
         value + self.strength * w[p] * w[p] / 2.0
     }
 
-    fn curvature(&self, w: &[f64], g: &mut [f64]) -> (f64, Curvature) {
-        let (p, (value, mut curvature)) = (self.risk.x.n_columns(), self.risk.curvature(w, g));
+    fn curvature(&self, w: &[f64], g: &mut [f64], observer: &dyn Observer) -> Result<(f64, Curvature)> {
+        let (p, (value, mut curvature)) = (self.risk.x.n_columns(), self.risk.curvature(w, g, observer)?);
         g[p] += self.strength * w[p];
         match &mut curvature {
             Curvature::Full(h) => h[(p, p)] += self.strength,
             Curvature::Diagonal(d) => d[p] += self.strength,
             Curvature::Blocks(_) => {}
         }
-        (value + self.strength * w[p] * w[p] / 2.0, curvature)
+        Ok((value + self.strength * w[p] * w[p] / 2.0, curvature))
     }
 
     fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>> {

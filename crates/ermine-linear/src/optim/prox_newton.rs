@@ -14,7 +14,7 @@ use super::newton::{NewtonOptions, SmoothObjective};
 use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Matrix, lanes};
-use ermine_core::progress::{Event, report};
+use ermine_core::progress::{Event, Observer, check, report};
 
 /// A smooth risk whose coefficients, but not intercepts, may be given an L1 penalty.
 pub trait L1Objective: SmoothObjective {
@@ -22,7 +22,7 @@ pub trait L1Objective: SmoothObjective {
     fn is_coefficient(&self, j: usize) -> bool;
 
     /// The value at `w`, the gradient into `g`, the unknowns that matter there, and their Hessian (or what stands for it).
-    fn model(&self, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix);
+    fn model(&self, w: &[f64], l1: f64, g: &mut [f64], observer: &dyn Observer) -> Result<(f64, Vec<usize>, Matrix)>;
 
     /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalizes them.
     fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64>;
@@ -44,11 +44,11 @@ pub fn minimize(risk: &dyn L1Objective, l1: f64, w: &mut [f64], options: &Newton
     let mut g = vec![0.0; w.len()];
     let (mut value, mut residual, mut n_iterations, mut polished) = (f64::INFINITY, f64::INFINITY, 0, 0);
     while n_iterations < options.max_iterations {
-        let (smooth, chosen, hessian) = risk.model(w, l1, &mut g);
+        let (smooth, chosen, hessian) = risk.model(w, l1, &mut g, options.observer)?;
         value = smooth + absolute(w);
         report(options.observer, Event::Step { done: n_iterations as u64, score: Some(("objective", value)) })?;
         let mut target = w.to_vec();
-        solve_model(risk, &hessian, &chosen, &g, l1, &mut target);
+        solve_model(risk, (&hessian, &chosen), &g, l1, &mut target, options.observer)?;
         let direction: Vec<f64> = target.iter().zip(w.iter()).map(|(t, w)| t - w).collect();
         let promised = lanes::dot(&g, &direction) + absolute(&target) - absolute(w);
         residual = largest_violation(risk, w, &g, l1);
@@ -61,7 +61,7 @@ pub fn minimize(risk: &dyn L1Objective, l1: f64, w: &mut [f64], options: &Newton
             }
         }
         n_iterations += 1;
-        if !search(risk, w, &direction, value, promised, &absolute) {
+        if !search(risk, w, &direction, (value, promised), &absolute, options.observer)? {
             status = if status == SolverStatus::Converged { status } else { SolverStatus::Stalled };
             break;
         }
@@ -92,15 +92,23 @@ pub fn columns_at_work(w: &[f64], g: &[f64], l1: f64) -> Vec<usize> {
 }
 
 /// Minimizes the quadratic model plus L1 over the unknowns at work, from `target` on.
-fn solve_model(risk: &dyn L1Objective, h: &Matrix, chosen: &[usize], g: &[f64], l1: f64, target: &mut [f64]) {
+fn solve_model(
+    risk: &dyn L1Objective,
+    (h, chosen): (&Matrix, &[usize]),
+    g: &[f64],
+    l1: f64,
+    target: &mut [f64],
+    observer: &dyn Observer,
+) -> Result<()> {
     let m = chosen.len();
     let mut w: Vec<f64> = chosen.iter().map(|&j| target[j]).collect();
     let linear: Vec<f64> = h.times(&w).iter().zip(chosen).map(|(h, &j)| h - g[j]).collect();
     let rows: Vec<Vec<f64>> = (0..m).map(|i| h.row(i).to_vec()).collect();
     let l1s: Vec<f64> = chosen.iter().map(|&j| if risk.is_coefficient(j) { l1 } else { 0.0 }).collect();
     let quadratic = Quadratic { rows: &rows, linear: &linear, l1: &l1s, l2: &vec![0.0; m] };
-    quadratic.minimize(&mut w, 1e-9 * l1, 1000);
+    quadratic.minimize(&mut w, 1e-9 * l1, 1000, observer)?;
     chosen.iter().zip(w).for_each(|(&j, w)| target[j] = w);
+    Ok(())
 }
 
 /// The worst violation among columns that are not at work.
@@ -115,13 +123,14 @@ fn search(
     risk: &dyn L1Objective,
     w: &mut [f64],
     direction: &[f64],
-    value: f64,
-    promised: f64,
+    (value, promised): (f64, f64),
     absolute: &dyn Fn(&[f64]) -> f64,
-) -> bool {
+    observer: &dyn Observer,
+) -> Result<bool> {
     let mut g = vec![0.0; w.len()];
     let mut length = 1.0f64;
     for _ in 0..40 {
+        check(observer)?;
         let mut next = w.to_vec();
         for (next, d) in next.iter_mut().zip(direction) {
             // A step of 1 must land on the zeros exactly.
@@ -130,9 +139,9 @@ fn search(
         let reached = risk.value_gradient(&next, &mut g) + absolute(&next);
         if reached <= value + 1e-4 * length * promised + 4.0 * f64::EPSILON * value.abs() {
             w.copy_from_slice(&next);
-            return true;
+            return Ok(true);
         }
         length /= 2.0;
     }
-    false
+    Ok(false)
 }

@@ -25,6 +25,7 @@ use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::cholesky::independent_columns;
 use ermine_core::linalg::{Dense, Design, Lu, Matrix, lanes};
+use ermine_core::progress::{Observer, check};
 use ermine_core::rng::{self, Purpose};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -61,7 +62,7 @@ pub struct QuantileSolution {
 
 impl QuantileProblem<'_> {
     /// Solves the problem.
-    pub fn solve(&self) -> Result<QuantileSolution> {
+    pub fn solve(&self, observer: &dyn Observer) -> Result<QuantileSolution> {
         if self.y.iter().any(|y| !y.is_finite()) {
             return Err(Error::data("the target holds values that are missing or infinite"));
         }
@@ -74,19 +75,20 @@ impl QuantileProblem<'_> {
         moments.check_small(self.x)?;
         let squares: Vec<f64> = products.diagonal().iter().map(|s| s / total).collect();
         if let Some(units) = ColumnUnits::of(&squares) {
-            let mut solution = QuantileProblem { x: &units.apply(self.x)?, ..*self }.solve_varied(products)?;
+            let mut solution =
+                QuantileProblem { x: &units.apply(self.x)?, ..*self }.solve_varied(products, observer)?;
             units.restore(&mut solution.coefficients);
             return Ok(solution);
         }
-        self.solve_varied(products)
+        self.solve_varied(products, observer)
     }
 
     /// Solves the problem for columns of one size; `products` tell, in any units, which of them determine others.
-    fn solve_varied(&self, products: &Matrix) -> Result<QuantileSolution> {
+    fn solve_varied(&self, products: &Matrix, observer: &dyn Observer) -> Result<QuantileSolution> {
         let (n, p) = (self.x.n_rows(), self.x.n_columns());
         let kept = independent_columns(products, 1e-10);
         if kept.len() == p {
-            return self.solve_independent();
+            return self.solve_independent(observer);
         }
         // Dependent columns are rare; then what remains is copied.
         let mut copy = Vec::new();
@@ -102,7 +104,7 @@ impl QuantileProblem<'_> {
             }
         }
         let x = Design::from(Dense::rows_f64(&copy, n, kept.len(), kept.len())?);
-        let mut solution = QuantileProblem { x: &x, ..*self }.solve_independent()?;
+        let mut solution = QuantileProblem { x: &x, ..*self }.solve_independent(observer)?;
         let mut coefficients = vec![0.0; p];
         kept.iter().zip(&solution.coefficients).for_each(|(&j, &b)| coefficients[j] = b);
         solution.coefficients = coefficients;
@@ -111,7 +113,7 @@ impl QuantileProblem<'_> {
     }
 
     /// Solves the problem for columns of which none determines another.
-    fn solve_independent(&self) -> Result<QuantileSolution> {
+    fn solve_independent(&self, observer: &dyn Observer) -> Result<QuantileSolution> {
         let (n, p) = (self.x.n_rows(), self.x.n_columns());
         let upper = self.weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
         let shift = match self.x {
@@ -122,17 +124,17 @@ impl QuantileProblem<'_> {
         let scaled: Vec<f64> = upper.iter().map(|u| (1.0 - self.tau) * u).collect();
         let right = rows.transposed_times(&scaled);
         let mut vertex =
-            Vertex { y: self.y, tau: self.tau, rows, right: &right, upper: &upper, basis: vec![], w: vec![] };
+            Vertex { y: self.y, tau: self.tau, rows, right: &right, upper: &upper, basis: vec![], w: vec![], observer };
         let (mut n_iterations, mut gap, mut proven, mut bound) = (0, 0.0, rows.width() == 0, None);
         if !proven {
             let program = LinearProgram { rows, objective: self.y, right: &right, upper: &upper };
-            let interior = program.solve(1e-9, |_| false);
+            let interior = program.solve(1e-9, observer, |_| false)?;
             (n_iterations, gap) = (interior.n_iterations, interior.gap);
             vertex.w = interior.point.w.clone();
-            proven = vertex.find_basis(&interior.point) && vertex.pivot().is_some();
+            proven = vertex.find_basis(&interior.point)? && vertex.pivot()?.is_some();
             if !proven {
                 vertex.w = interior.point.w.clone();
-                bound = vertex.break_ties(&interior.point);
+                bound = vertex.break_ties(&interior.point)?;
             }
         }
         let total: f64 = upper.iter().sum();
@@ -166,6 +168,7 @@ struct Vertex<'a> {
     upper: &'a [f64],
     basis: Vec<usize>,
     w: Vec<f64>,
+    observer: &'a dyn Observer,
 }
 
 impl Vertex<'_> {
@@ -193,7 +196,7 @@ impl Vertex<'_> {
 
     /// The rows that the interior point holds closest to the solution, as far as they are linearly independent; false where
     /// there are too few. A row of the basis keeps away from its bounds while its multipliers vanish.
-    fn find_basis(&mut self, point: &InteriorPoint) -> bool {
+    fn find_basis(&mut self, point: &InteriorPoint) -> Result<bool> {
         let width = self.rows.width();
         let score: Vec<f64> =
             (0..self.y.len()).map(|i| (point.z[i] + point.v[i]) / point.a[i].min(point.s[i])).collect();
@@ -204,19 +207,22 @@ impl Vertex<'_> {
             order.select_nth_unstable_by(first, nearer);
         }
         order[..first].sort_unstable_by(nearer);
-        if self.independent(&order[..first]) {
-            return true;
+        if self.independent(&order[..first])? {
+            return Ok(true);
         }
         order[first..].sort_unstable_by(nearer);
         self.independent(&order)
     }
 
     /// Fills the basis with the first rows of `order` that are linearly independent; false where there are too few.
-    fn independent(&mut self, order: &[usize]) -> bool {
+    fn independent(&mut self, order: &[usize]) -> Result<bool> {
         let width = self.rows.width();
         self.basis.clear();
         let mut directions: Vec<Vec<f64>> = Vec::new();
-        for &i in order {
+        for (k, &i) in order.iter().enumerate() {
+            if k % 64 == 0 {
+                check(self.observer)?;
+            }
             let mut row = self.row(i);
             let length = lanes::square_sum(&row).sqrt();
             for _ in 0..2 {
@@ -232,15 +238,15 @@ impl Vertex<'_> {
                 self.basis.push(i);
             }
             if self.basis.len() == width {
-                return true;
+                return Ok(true);
             }
         }
-        false
+        Ok(false)
     }
 
     /// Finds the optimal vertex of slightly different targets, among which there are no ties. Returns a lower bound on the objective of the true targets; `None`
     /// where no optimal vertex was found, and then nothing has changed.
-    fn break_ties(&mut self, point: &InteriorPoint) -> Option<f64> {
+    fn break_ties(&mut self, point: &InteriorPoint) -> Result<Option<f64>> {
         let typical = self.residuals().iter().map(|r| r.abs()).sum::<f64>() / self.y.len().max(1) as f64;
         let largest = lanes::max_abs(self.y);
         let size = (1e-11 * typical).max(1e-14 * largest);
@@ -249,24 +255,26 @@ impl Vertex<'_> {
             self.y.iter().map(|_| size * (0.5 + rng::below(&mut rng, 1 << 20) as f64 / (1u32 << 21) as f64)).collect();
         let moved: Vec<f64> = self.y.iter().zip(&moves).map(|(y, m)| y + m).collect();
         let mut other = Vertex { y: &moved, basis: Vec::new(), w: self.w.clone(), ..*self };
-        if !other.find_basis(point) {
-            return None;
+        if !other.find_basis(point)? {
+            return Ok(None);
         }
-        let a = other.pivot()?;
+        let Some(a) = other.pivot()? else { return Ok(None) };
         let targets: Vec<f64> = other.basis.iter().map(|&i| self.y[i]).collect();
-        let w = Lu::new(&other.matrix())?.solve(&targets);
+        let Some(lu) = Lu::new(&other.matrix()) else { return Ok(None) };
+        let w = lu.solve(&targets);
         self.basis = std::mem::take(&mut other.basis);
         self.w = w;
         // What is feasible for the dual doesn't depend on the targets: it bounds the objective of the true ones too. `y'(a - (1 - tau) u)`, less `0 = w'A'(a - (1 - tau) u)`.
         let term = |(i, r): (usize, &f64)| r * (a[i] - (1.0 - self.tau) * self.upper[i]);
-        Some(self.residuals().iter().enumerate().map(term).sum())
+        Ok(Some(self.residuals().iter().enumerate().map(term).sum()))
     }
 
     /// Moves from vertex to vertex until one is proven optimal, by the dual variables that it returns; `None` where that doesn't happen in time.
-    fn pivot(&mut self) -> Option<Vec<f64>> {
+    fn pivot(&mut self) -> Result<Option<Vec<f64>>> {
         let width = self.rows.width();
         for _ in 0..50 + 20 * width {
-            let lu = Lu::new(&self.matrix())?;
+            check(self.observer)?;
+            let Some(lu) = Lu::new(&self.matrix()) else { return Ok(None) };
             let targets: Vec<f64> = self.basis.iter().map(|&i| self.y[i]).collect();
             self.w = lu.solve(&targets);
             let mut residuals = self.residuals();
@@ -283,7 +291,7 @@ impl Vertex<'_> {
             let worst = (0..width).fold(0, |w, k| if excess(k) > excess(w) { k } else { w });
             if excess(worst) <= 1e-9 {
                 self.basis.iter().zip(&a).for_each(|(&i, a)| side[i] = a.clamp(0.0, self.upper[i]));
-                return Some(side);
+                return Ok(Some(side));
             }
             // Row `worst` leaves towards the side that its multiplier points to.
             let above = a[worst] > 0.0;
@@ -291,9 +299,10 @@ impl Vertex<'_> {
             unit[worst] = if above { -1.0 } else { 1.0 };
             let direction = lu.solve(&unit);
             let slope = -excess(worst) * self.upper[self.basis[worst]];
-            self.basis[worst] = self.entering(&direction, &residuals, slope)?;
+            let Some(row) = self.entering(&direction, &residuals, slope) else { return Ok(None) };
+            self.basis[worst] = row;
         }
-        None
+        Ok(None)
     }
 
     /// The row at which the objective stops falling along `direction`, from a slope of `slope` on.

@@ -15,6 +15,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::linalg::dense::BLOCK;
 use ermine_core::linalg::{Dense, Design, Matrix, chunks, lanes};
 use ermine_core::parallel;
+use ermine_core::progress::{Observer, check};
 use std::ops::Range;
 
 /// Eigenvectors of more columns than this would take gigabytes and hours.
@@ -116,7 +117,8 @@ impl RidgePath {
         weights: Option<&[f64]>,
         intercept: bool,
         lambdas: &[f64],
-    ) -> Vec<f64> {
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
         let (p, k) = (self.eigen.values.len(), targets.len());
         let betas: Vec<Vec<(Vec<f64>, f64)>> = lambdas
             .iter()
@@ -130,6 +132,7 @@ impl RidgePath {
             let mut errors = vec![0.0; lambdas.len()];
             let mut scores = Matrix::zeros(BLOCK, p);
             for start in rows.clone().step_by(BLOCK) {
+                check(observer)?;
                 let range = start..(start + BLOCK).min(rows.end);
                 self.square_scores(x, range.clone(), &mut scores);
                 for (l, error) in errors.iter_mut().enumerate() {
@@ -146,11 +149,12 @@ impl RidgePath {
                     }
                 }
             }
-            errors
+            Ok(errors)
         };
-        let parts: Vec<Vec<f64>> = parallel::consume(chunks(x.n_rows(), 16, 4 * BLOCK), |_, rows| sum(rows));
+        let parts = parallel::consume(chunks(x.n_rows(), 16, 4 * BLOCK), |_, rows| sum(rows));
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         let total = ermine_core::linalg::dense::add_in_order(parts, lambdas.len());
-        total.into_iter().map(|e| e / (self.moments.total * k as f64)).collect()
+        Ok(total.into_iter().map(|e| e / (self.moments.total * k as f64)).collect())
     }
 
     fn offset(&self, o: usize, beta: &[f64], intercept: bool) -> f64 {

@@ -11,10 +11,12 @@
 use super::newton::{Curvature, SmoothObjective};
 use super::prox_newton::{L1Objective, columns_at_work};
 use crate::penalty::Penalty;
+use ermine_core::error::Result;
 use ermine_core::linalg::dense::{BLOCK, add_in_order};
 use ermine_core::linalg::{Design, Matrix, chunks, gram, lanes};
 use ermine_core::loss::Loss;
 use ermine_core::parallel;
+use ermine_core::progress::Observer;
 use ermine_core::versions;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -278,7 +280,7 @@ impl<L: Loss> SmoothObjective for Risk<'_, L> {
         sums[p + 1] / total + self.lambda * lanes::square_sum(&w[..p]) / 2.0
     }
 
-    fn curvature(&self, w: &[f64], g: &mut [f64]) -> (f64, Curvature) {
+    fn curvature(&self, w: &[f64], g: &mut [f64], _: &dyn Observer) -> Result<(f64, Curvature)> {
         let (p, total, m) = (self.x.n_columns(), self.total(), self.n_unknowns());
         if p > FULL_HESSIAN {
             let sums = self.sums(w, true);
@@ -287,7 +289,7 @@ impl<L: Loss> SmoothObjective for Risk<'_, L> {
             let mut diagonal: Vec<f64> = sums[p + 2..2 * p + 2].iter().map(|s| s / total + self.lambda).collect();
             diagonal.extend(self.intercept.then_some(sums[2 * p + 2] / total));
             let value = sums[p + 1] / total + self.lambda * lanes::square_sum(&w[..p]) / 2.0;
-            return (value, Curvature::Diagonal(diagonal));
+            return Ok((value, Curvature::Diagonal(diagonal)));
         }
         let (beta, b) = self.split(w);
         let gram = self.x.gram(beta, b, 2, |rows, z, scale, extra| {
@@ -312,7 +314,7 @@ impl<L: Loss> SmoothObjective for Risk<'_, L> {
         (0..p).for_each(|j| g[j] += self.lambda * w[j]);
         let mut h = Matrix::from_fn(m, m, |i, j| products[(i, j)] / total);
         (0..p).for_each(|j| h[(j, j)] += self.lambda);
-        (gram.total / total + self.lambda * lanes::square_sum(&w[..p]) / 2.0, Curvature::Full(h))
+        Ok((gram.total / total + self.lambda * lanes::square_sum(&w[..p]) / 2.0, Curvature::Full(h)))
     }
 
     fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>> {
@@ -339,18 +341,18 @@ impl<L: Loss> L1Objective for Risk<'_, L> {
         j < self.x.n_columns()
     }
 
-    fn model(&self, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix) {
+    fn model(&self, w: &[f64], l1: f64, g: &mut [f64], observer: &dyn Observer) -> Result<(f64, Vec<usize>, Matrix)> {
         let p = self.x.n_columns();
         if p <= FULL_HESSIAN
-            && let (value, Curvature::Full(h)) = self.curvature(w, g)
+            && let (value, Curvature::Full(h)) = self.curvature(w, g, observer)?
         {
-            return (value, (0..w.len()).collect(), h);
+            return Ok((value, (0..w.len()).collect(), h));
         }
         let value = self.value_gradient(w, g);
         let mut chosen = columns_at_work(&w[..p], &g[..p], l1);
         let h = self.partial_hessian(w, &chosen);
         chosen.extend((p < w.len()).then_some(p));
-        (value, chosen, h)
+        Ok((value, chosen, h))
     }
 
     fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64> {

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use std::borrow::Cow;
 
 /// The numbers of a dense table that are not zero.
-fn sparsify(x: &[f64], n: usize, p: usize) -> ermine_core::linalg::Sparse<'static> {
+pub(super) fn sparsify(x: &[f64], n: usize, p: usize) -> ermine_core::linalg::Sparse<'static> {
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for i in 0..n {
         for j in (0..p).rev().filter(|&j| x[i * p + j] != 0.0) {
@@ -87,7 +87,7 @@ proptest! {
         let w: Vec<f64> = numbers(n, seed + 3).iter().map(|v| v.abs() + 0.1).collect();
         let weights = weighted.then_some(&w[..]);
         let design = dense(&x, n, p);
-        let problem = LeastSquares { x: &design, targets: &[&y, &z], weights, intercept, lambda };
+        let problem = LeastSquares { x: &design, targets: &[&y, &z], weights, intercept, lambda, observer: &Silent };
         let solution = problem.solve().unwrap();
         let size: f64 = x.iter().map(|v| v * v).sum();
         for (o, y) in [&y, &z].into_iter().enumerate() {
@@ -123,11 +123,11 @@ proptest! {
         }
         let y = numbers(n, seed + 1);
         let design = dense(&x, n, p);
-        let solution = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }.solve().unwrap();
+        let solution = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0, observer: &Silent }.solve().unwrap();
         let beta = solution.coefficients.row(0).to_vec();
         prop_assert!(matches!(solution.method, LeastSquaresMethod::MinimumNorm { rank, .. } if rank < p), "{:?}", solution.method);
         // A vanishing ridge has the same limit.
-        let ridge = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 1e-7 }.solve().unwrap();
+        let ridge = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 1e-7, observer: &Silent }.solve().unwrap();
         prop_assert!(solution.residual_sums[0] <= ridge.residual_sums[0] + 1e-9, "{solution:?} {ridge:?}");
         for j in 0..p {
             prop_assert!((beta[j] - ridge.coefficients[(0, j)]).abs() < 1e-3 * (1.0 + beta[j].abs()), "{j}: {beta:?} {:?}", ridge.coefficients.row(0));
@@ -142,7 +142,7 @@ proptest! {
         let path = ridge_path::RidgePath::new(&design, &[&y], None, intercept).unwrap();
         let fit = |x: &[f64], y: &[f64]| {
             let design = dense(x, y.len(), p);
-            let s = LeastSquares { x: &design, targets: &[y], weights: None, intercept, lambda }.solve().unwrap();
+            let s = LeastSquares { x: &design, targets: &[y], weights: None, intercept, lambda, observer: &Silent }.solve().unwrap();
             (s.coefficients.row(0).to_vec(), s.intercepts[0])
         };
         let (beta, _) = fit(&x, &y);
@@ -155,7 +155,7 @@ proptest! {
             let prediction: f64 = (0..p).map(|j| x[left * p + j] * beta[j]).sum::<f64>() + b;
             (y[left] - prediction).powi(2)
         }).sum::<f64>() / n as f64;
-        let error = path.leave_one_out(&design, &[&y], None, intercept, &[lambda])[0];
+        let error = path.leave_one_out(&design, &[&y], None, intercept, &[lambda], &Silent).unwrap()[0];
         prop_assert!((error - truth).abs() < 1e-8 * (1.0 + truth), "{error} {truth}");
     }
 
@@ -171,10 +171,10 @@ proptest! {
         let weights = weighted.then_some(&w[..]);
         let design: Design = if sparse { sparsify(&x, n, p).into() } else { dense(&x, n, p) };
         let l1_ratio = if pure { 1.0 } else { ratio };
-        let problem = lasso::LassoProblem { x: &design, y: &y, weights, intercept, l1_ratio, tolerance: 1e-12, max_iterations: 100 };
+        let problem = lasso::LassoProblem { x: &design, y: &y, weights, intercept, l1_ratio, tolerance: 1e-12, max_iterations: 100, observer: &Silent };
         let lambda = problem.largest_lambda() * share;
         if lambda <= 0.0 { return Ok(()); }
-        let solution = problem.solve(lambda);
+        let solution = problem.solve(lambda).unwrap();
         let total: f64 = if weighted { w.iter().sum() } else { n as f64 };
         let objective = |beta: &[f64], b: f64| {
             let loss: f64 = (0..n).map(|i| {
@@ -216,14 +216,14 @@ proptest! {
     fn lasso_paths_equal_single_solutions(n in 10usize..60, p in 5usize..80, seed in 0u64..200) {
         let (x, y) = (numbers(n * p, seed), numbers(n, seed + 1));
         let design = dense(&x, n, p);
-        let problem = lasso::LassoProblem { x: &design, y: &y, weights: None, intercept: true, l1_ratio: 1.0, tolerance: 1e-12, max_iterations: 100 };
-        for solution in problem.path(&problem.grid(12, 1e-3)) {
-            let single = problem.solve(solution.lambda);
+        let problem = lasso::LassoProblem { x: &design, y: &y, weights: None, intercept: true, l1_ratio: 1.0, tolerance: 1e-12, max_iterations: 100, observer: &Silent };
+        for solution in problem.path(&problem.grid(12, 1e-3)).unwrap() {
+            let single = problem.solve(solution.lambda).unwrap();
             let difference = (solution.outcome.value - single.outcome.value).abs();
             prop_assert!(difference <= 1e-9 * (1.0 + single.outcome.value), "{:?} {:?}", solution.outcome, single.outcome);
             prop_assert_eq!(solution.outcome.status, SolverStatus::Converged);
         }
-        let empty = problem.solve(problem.largest_lambda() * 1.0001);
+        let empty = problem.solve(problem.largest_lambda() * 1.0001).unwrap();
         prop_assert!(empty.coefficients.iter().all(|b| *b == 0.0));
     }
 
@@ -245,7 +245,7 @@ proptest! {
             let at: Vec<f64> = numbers(m, seed + 4);
             let (mut g, mut g_curved, mut unused) = (vec![0.0; m], vec![0.0; m], vec![0.0; m]);
             let value = problem.value_gradient(&at, &mut g);
-            let (same, curvature) = problem.curvature(&at, &mut g_curved);
+            let (same, curvature) = problem.curvature(&at, &mut g_curved, &Silent).unwrap();
             prop_assert!((value - same).abs() < 1e-12 * (1.0 + value));
             let newton::Curvature::Full(h) = curvature else { panic!("small problems have full Hessians") };
             for j in 0..m {
@@ -335,7 +335,7 @@ proptest! {
         let w: Vec<f64> = numbers(n, seed + 3).iter().map(|v| v.abs() + 0.1).collect();
         let design = dense(&x, n, p);
         let problem = quantile::QuantileProblem { x: &design, y: &y, weights: weighted.then_some(&w[..]), tau, intercept };
-        let solution = problem.solve().unwrap();
+        let solution = problem.solve(&Silent).unwrap();
         let weight = |i: usize| if weighted { w[i] } else { 1.0 };
         let total: f64 = (0..n).map(weight).sum();
         let value: f64 = (0..n).map(|i| {
@@ -386,7 +386,7 @@ proptest! {
             let cost: Vec<f64> = (0..=q).map(|k| f64::from(k == q)).collect();
             clarabel(&vec![vec![0.0; q + 1]; q + 1], &cost, &rows, &right, 0)
         };
-        match halfspace::separate(&design, &y, None, intercept).unwrap() {
+        match halfspace::separate(&design, &y, None, intercept, &Silent).unwrap() {
             halfspace::Separation::Hyperplane { coefficients, intercept: b, margin } => {
                 prop_assert!(separable < 0.5, "{separable}");
                 for (row, y) in x.chunks(p).zip(&y) {
@@ -464,9 +464,16 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let design = dense(&x, n, p);
-            let ols = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }
-                .solve()
-                .unwrap();
+            let ols = LeastSquares {
+                x: &design,
+                targets: &[&y],
+                weights: None,
+                intercept: true,
+                lambda: 0.0,
+                observer: &Silent,
+            }
+            .solve()
+            .unwrap();
             let lasso = lasso::LassoProblem {
                 x: &design,
                 y: &y,
@@ -475,10 +482,11 @@ fn results_do_not_depend_on_the_number_of_threads() {
                 l1_ratio: 1.0,
                 tolerance: 1e-9,
                 max_iterations: 50,
+                observer: &Silent,
             };
-            let lasso = lasso.solve(0.01);
+            let lasso = lasso.solve(0.01).unwrap();
             let median = quantile::QuantileProblem { x: &design, y: &y, weights: None, tau: 0.5, intercept: true }
-                .solve()
+                .solve(&Silent)
                 .unwrap();
             let risk = risk::Risk {
                 x: dense(&x, n, p),
@@ -501,8 +509,12 @@ fn overflowing_data_is_an_error_not_a_number() {
     let x = [1e200, 2e200, -1e200, 3e200];
     let y = [1.0, 2.0, 3.0, -1.0];
     let design = dense(&x, 4, 1);
-    assert!(LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }.solve().is_err());
+    assert!(
+        LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0, observer: &Silent }
+            .solve()
+            .is_err()
+    );
     let problem = quantile::QuantileProblem { x: &design, y: &y, weights: None, tau: 0.5, intercept: true };
-    assert!(problem.solve().is_err());
-    assert!(halfspace::separate(&design, &[1.0, -1.0, 1.0, -1.0], None, true).is_err());
+    assert!(problem.solve(&Silent).is_err());
+    assert!(halfspace::separate(&design, &[1.0, -1.0, 1.0, -1.0], None, true, &Silent).is_err());
 }

@@ -22,7 +22,7 @@ use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, 
 use ermine_core::parallel;
 use ermine_core::param::{ParamType, Range};
 use ermine_core::params;
-use ermine_core::progress::{Event, Silent, report};
+use ermine_core::progress::{Event, Parts, report};
 use ermine_core::rng::{self, Purpose, RngExt};
 use ermine_core::section::Sections;
 use rayon::prelude::*;
@@ -106,7 +106,7 @@ impl ComparisonLearner for ComparisonForest {
         let mut trees = Vec::with_capacity(n);
         for first in (0..n).step_by(BATCH) {
             let last = (first + BATCH).min(n);
-            let grow = |tree: usize| self.grow(&space, (&rows, width), data, context.seed, tree);
+            let grow = |tree: usize| self.grow(&space, (&rows, width), data, context, tree);
             trees.extend(parallel::try_map(last - first, |i| grow(first + i))?);
             report(context.observer, Event::Step { done: last as u64, score: None })?;
         }
@@ -149,10 +149,10 @@ impl ComparisonForest {
         space: &RowSpace,
         (rows, width): (&[f64], usize),
         data: &Dataset,
-        seed: u64,
+        context: &Context<'_>,
         tree: usize,
     ) -> Result<RowTree> {
-        let (drawn, seed) = self.draws(data.n_rows(), seed, tree);
+        let (drawn, seed) = self.draws(data.n_rows(), context.seed, tree);
         let place: Vec<u32> = (0..drawn.len() as u32).filter(|&row| drawn[row as usize] > 0).collect();
         let weight = place.iter().map(|&row| f64::from(drawn[row as usize]) * data.row_weight(row as usize)).collect();
         let data = data.select(&place)?.with_weight(Some(weight))?;
@@ -161,7 +161,7 @@ impl ComparisonForest {
         let (n_pairs, data, place) = (self.n_pairs, &data, &place);
         let rank = ranks(data, rows, width, place);
         let pairs = PairProposals { n_pairs, limits, data, space, rows, width, place, rank, by_number: true, seed };
-        Ok(grow_for(data, pairs, &Silent)?.0)
+        Ok(grow_for(data, pairs, &Parts(context.observer))?.0)
     }
 
     fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Result<OutOfBag> {

@@ -93,7 +93,6 @@ fn hard_data(learner: &dyn Learner, n: usize, d: usize) -> Vec<Dataset> {
 }
 
 #[test]
-#[ignore = "open: some learners work longer than 100 ms without checking for cancellation"]
 fn every_learner_checks_for_cancellation_every_100_ms_of_work() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let only = std::env::var("ERMINE_LEARNER").ok();

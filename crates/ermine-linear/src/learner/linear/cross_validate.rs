@@ -51,7 +51,7 @@ impl Folds {
         for k in 0..self.n as u32 {
             let held = |i: usize| self.fold[i] == k;
             let weights: Vec<f64> = (0..self.fold.len()).map(|i| if held(i) { 0.0 } else { weight(i) }).collect();
-            let solutions = LassoProblem { weights: Some(&weights), ..*problem }.path(lambdas);
+            let solutions = LassoProblem { weights: Some(&weights), ..*problem }.path(lambdas)?;
             let rows: Vec<usize> = (0..self.fold.len()).filter(|&i| held(i)).collect();
             let total: f64 = rows.iter().map(|&i| weight(i)).sum();
             for (line, error) in square_errors(problem, &rows, &solutions).into_iter().enumerate() {

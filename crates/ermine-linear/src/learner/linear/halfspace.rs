@@ -41,12 +41,12 @@ impl Learner for Halfspace {
         &INFO
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let classes = ObservedClasses::of(data)?;
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
         let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
         let (x, y) = (prepared.design()?, classes.signs(0));
-        let separation = separate(&x, &y, prepared.weights(), self.fit_intercept)?;
+        let separation = separate(&x, &y, prepared.weights(), self.fit_intercept, context.observer)?;
         let (coefficients, intercept) = match &separation {
             Separation::Hyperplane { coefficients, intercept, .. }
             | Separation::Overlap { coefficients, intercept, .. }

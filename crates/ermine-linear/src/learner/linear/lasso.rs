@@ -19,6 +19,7 @@ use ermine_core::matrix::{Dataset, DesignOptions, Features};
 use ermine_core::model::{Fitted, Output};
 use ermine_core::param::{Range, Value};
 use ermine_core::params;
+use ermine_core::progress::{Observer, Silent};
 
 params! {
     /// Least squares with an L1 penalty: most coefficients are zero.
@@ -178,14 +179,14 @@ impl Learner for ElasticNet {
         &INFO_ELASTIC
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         // Plain numbers are solved before anybody has looked for missing ones among them: their means show whether there are any. That saves a reading of the data.
         if let Some(prepared) = PreparedData::unchecked(data, self.options()).filter(|_| self.gives_means())
-            && let Some(trained) = self.finish(data, prepared, FitHistory::default())?
+            && let Some(trained) = self.finish(data, prepared, FitHistory::default(), context)?
         {
             return Ok(trained);
         }
-        self.finish(data, self.prepared(data)?, FitHistory::default())?.ok_or_else(not_finite)
+        self.finish(data, self.prepared(data)?, FitHistory::default(), context)?.ok_or_else(not_finite)
     }
 
     fn path(&self) -> Option<&dyn PathLearner> {
@@ -204,12 +205,12 @@ impl PathLearner for ElasticNet {
         data: &Dataset,
         values: &[Value],
         features: &Features,
-        _: &Context<'_>,
+        context: &Context<'_>,
     ) -> Result<(Output, Vec<Vec<f64>>)> {
         let prepared = self.prepared(data)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
         let alphas: Vec<f64> = values.iter().map(|value| value.number().unwrap_or(self.alpha)).collect();
-        let along = |y: &[f64]| self.solve_path(&x, y, prepared.weights(), &alphas);
+        let along = |y: &[f64]| self.solve_path(&x, y, prepared.weights(), &alphas, context.observer);
         let solutions: Vec<Vec<LassoSolution>> = outputs(data)?.iter().map(|y| along(y)).collect::<Result<_>>()?;
         let predict = |at: usize| {
             let of_alpha: Vec<&LassoSolution> = solutions.iter().map(|along| &along[at]).collect();
@@ -233,19 +234,32 @@ impl ElasticNet {
     }
 
     /// The solution for each strength, in the given order.
-    fn solve_path(&self, x: &Design, y: &[f64], weights: Option<&[f64]>, alphas: &[f64]) -> Result<Vec<LassoSolution>> {
+    fn solve_path(
+        &self,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        alphas: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Vec<LassoSolution>> {
         let mut falling: Vec<f64> = alphas.iter().copied().filter(|alpha| alpha * self.l1_ratio > 0.0).collect();
         falling.sort_by(|a, b| b.total_cmp(a));
         falling.dedup();
-        let solved = self.problem(x, y, weights).path(&falling);
+        let solved = self.problem(x, y, weights, observer).path(&falling)?;
         let solution = |&alpha: &f64| match falling.iter().position(|known| *known == alpha) {
             Some(at) => Ok(solved[at].clone()),
-            None => ElasticNet { alpha, ..self.clone() }.without_l1(x, y, weights),
+            None => ElasticNet { alpha, ..self.clone() }.without_l1(x, y, weights, observer),
         };
         alphas.iter().map(solution).collect()
     }
 
-    fn problem<'a>(&self, x: &'a Design<'a>, y: &'a [f64], weights: Option<&'a [f64]>) -> LassoProblem<'a> {
+    fn problem<'a>(
+        &self,
+        x: &'a Design<'a>,
+        y: &'a [f64],
+        weights: Option<&'a [f64]>,
+        observer: &'a dyn Observer,
+    ) -> LassoProblem<'a> {
         LassoProblem {
             x,
             y,
@@ -254,6 +268,7 @@ impl ElasticNet {
             l1_ratio: self.l1_ratio,
             tolerance: self.tol,
             max_iterations: self.max_iter,
+            observer,
         }
     }
 
@@ -268,19 +283,20 @@ impl ElasticNet {
         data: &Dataset,
         mut prepared: PreparedData<'_>,
         mut course: FitHistory,
+        context: &Context<'_>,
     ) -> Result<Option<Trained>> {
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
         let (mut solutions, mut means) = (Vec::new(), Vec::new());
         for y in &outputs(data)? {
             if self.alpha * self.l1_ratio <= 0.0 {
-                solutions.push(self.without_l1(&x, y, prepared.weights())?);
+                solutions.push(self.without_l1(&x, y, prepared.weights(), context.observer)?);
                 continue;
             }
-            let mut solver = self.problem(&x, y, prepared.weights()).solver(1);
+            let mut solver = self.problem(&x, y, prepared.weights(), context.observer).solver(1);
             if solver.x_mean().iter().any(|m| !m.is_finite()) {
                 return Ok(None);
             }
-            solutions.push(solver.solve(self.alpha));
+            solutions.push(solver.solve(self.alpha)?);
             means = solver.x_mean().to_vec();
         }
         drop(x);
@@ -323,10 +339,16 @@ impl ElasticNet {
     }
 
     /// Nothing but squares: in closed form.
-    fn without_l1(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<LassoSolution> {
+    fn without_l1(
+        &self,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        observer: &dyn Observer,
+    ) -> Result<LassoSolution> {
         let total = weights.map_or(y.len() as f64, |w| w.iter().sum());
         let lambda = self.alpha * total;
-        let problem = LeastSquares { x, targets: &[y], weights, intercept: self.fit_intercept, lambda };
+        let problem = LeastSquares { x, targets: &[y], weights, intercept: self.fit_intercept, lambda, observer };
         let solution = problem.solve()?;
         let beta = solution.coefficients.row(0).to_vec();
         let value =
@@ -372,13 +394,13 @@ pub fn path(
     };
     let mut solutions = match alphas {
         Some(alphas) if net.l1_ratio <= 0.0 => {
-            let ridge = |alpha: f64| ElasticNet { alpha, ..net.clone() }.without_l1(&x, y, prepared.weights());
+            let ridge = |alpha: f64| ElasticNet { alpha, ..net.clone() }.without_l1(&x, y, prepared.weights(), &Silent);
             falling(alphas.to_vec()).into_iter().map(ridge).collect::<Result<Vec<_>>>()?
         }
         _ => {
-            let mut solver = net.problem(&x, y, prepared.weights()).solver(alphas.map_or(n, <[f64]>::len));
+            let mut solver = net.problem(&x, y, prepared.weights(), &Silent).solver(alphas.map_or(n, <[f64]>::len));
             let alphas = alphas.map_or_else(|| solver.grid(n, eps), <[f64]>::to_vec);
-            solver.path(&falling(alphas))
+            solver.path(&falling(alphas))?
         }
     };
     if let Some(scaling) = scaling {
@@ -417,7 +439,7 @@ impl Learner for ElasticNetCv {
             n_folds = folds.n();
             for &l1_ratio in &self.l1_ratio {
                 let net = self.net(l1_ratio);
-                let problem = net.problem(&x, y, prepared.weights());
+                let problem = net.problem(&x, y, prepared.weights(), context.observer);
                 let alphas = self.strengths(&problem);
                 let fold_errors = folds.errors(&problem, &alphas, context)?;
                 let means = folds.means(&fold_errors, prepared.weights());
@@ -439,7 +461,7 @@ impl Learner for ElasticNetCv {
             number(net.alpha),
             net.l1_ratio
         );
-        let mut trained = net.finish(data, prepared, course)?.ok_or_else(not_finite)?;
+        let mut trained = net.finish(data, prepared, course, context)?.ok_or_else(not_finite)?;
         trained.certificate.notes.push(chosen);
         Ok(trained)
     }

@@ -56,7 +56,7 @@ impl Learner for LinearRegression {
         &INFO
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions {
             degree: self.degree,
             interaction_only: self.interaction_only,
@@ -64,7 +64,8 @@ impl Learner for LinearRegression {
         };
         let intercept = self.fit_intercept;
         let (prepared, solutions, ()) = solve(data, options, intercept, |x, targets, weights| {
-            Ok((vec![LeastSquares { x, targets, weights, intercept, lambda: 0.0 }.solve()?], ()))
+            let observer = context.observer;
+            Ok((vec![LeastSquares { x, targets, weights, intercept, lambda: 0.0, observer }.solve()?], ()))
         })?;
         let solution = solutions.into_iter().next().ok_or_else(|| Error::data("least squares found no solution"))?;
         let inference = (0..solution.intercepts.len()).map(|o| Inference::of(&solution, o, data.n_rows(), intercept));

@@ -115,7 +115,7 @@ impl Learner for Perceptron {
             let mut learned = Vec::new();
             for (k, y) in targets.iter().enumerate() {
                 let one = perceptron::learn(&x, y, prepared.weights(), &run)?;
-                learned.push(self.assess(name(k), &x, y, prepared.weights(), &one)?);
+                learned.push(self.assess(name(k), &x, y, prepared.weights(), (&one, context))?);
                 coefficients.row_mut(k).copy_from_slice(&one.coefficients);
                 intercepts.push(one.intercept);
             }
@@ -206,7 +206,7 @@ impl Perceptron {
         x: &Design,
         y: &[f64],
         weights: Option<&[f64]>,
-        learned: &perceptron::PerceptronSolution,
+        (learned, context): (&perceptron::PerceptronSolution, &Context<'_>),
     ) -> Result<PerceptronResult> {
         let (mistakes, separated) = (learned.mistakes.clone(), learned.separated);
         // The theorem speaks of mistakes that count at once.
@@ -214,7 +214,8 @@ impl Perceptron {
             return Ok(PerceptronResult { name, mistakes, separated, bound: None });
         }
         let mut margin = self.margin(x, y, &learned.coefficients, learned.intercept);
-        if let Separation::Hyperplane { coefficients, intercept, .. } = separate(x, y, None, self.fit_intercept)? {
+        let separation = separate(x, y, None, self.fit_intercept, context.observer)?;
+        if let Separation::Hyperplane { coefficients, intercept, .. } = separation {
             margin = margin.max(self.margin(x, y, &coefficients, intercept));
         }
         let radius = perceptron::radius(x, self.fit_intercept);

@@ -70,7 +70,7 @@ impl Learner for LeastAbsoluteDeviations {
         &INFO_LAD
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let LeastAbsoluteDeviations { fit_intercept, degree, interaction_only } = self.clone();
         let median = QuantileRegression {
             quantile: 0.5,
@@ -80,7 +80,7 @@ impl Learner for LeastAbsoluteDeviations {
             degree,
             interaction_only,
         };
-        let mut trained = median.solve(data)?;
+        let mut trained = median.solve(data, context)?;
         let Certificate { objective, value, proofs, .. } = &mut trained.certificate;
         *objective = "mean absolute deviation".into();
         // The median's loss is half the absolute deviation.
@@ -99,13 +99,13 @@ impl Learner for QuantileRegression {
         &INFO
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        self.solve(data)
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        self.solve(data, context)
     }
 }
 
 impl QuantileRegression {
-    fn solve(&self, data: &Dataset) -> Result<Trained> {
+    fn solve(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions {
             degree: self.degree,
             interaction_only: self.interaction_only,
@@ -116,9 +116,9 @@ impl QuantileRegression {
         let solve = |y: &[f64]| match self.alpha {
             0.0 => {
                 let (tau, intercept) = (self.quantile, self.fit_intercept);
-                QuantileProblem { x: &x, y, weights: prepared.weights(), tau, intercept }.solve()
+                QuantileProblem { x: &x, y, weights: prepared.weights(), tau, intercept }.solve(context.observer)
             }
-            _ => self.penalized(&x, y, prepared.weights()),
+            _ => self.penalized(&x, y, prepared.weights(), context),
         };
         let solutions: Vec<QuantileSolution> = outputs(data)?.iter().map(|y| solve(y)).collect::<Result<_>>()?;
         drop(x);
@@ -182,7 +182,13 @@ impl QuantileRegression {
     }
 
     /// With an L1 penalty: rows that stand for it are added.
-    fn penalized(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<QuantileSolution> {
+    fn penalized(
+        &self,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        context: &Context<'_>,
+    ) -> Result<QuantileSolution> {
         let (n, p) = (x.n_rows(), x.n_columns());
         let width = p + usize::from(self.fit_intercept);
         let total: f64 = weights.map_or(n as f64, |w| w.iter().sum());
@@ -216,7 +222,7 @@ impl QuantileRegression {
             tau: self.quantile,
             intercept: false,
         };
-        let mut solution = problem.solve()?;
+        let mut solution = problem.solve(context.observer)?;
         for (j, b) in solution.coefficients[..p].iter_mut().enumerate() {
             *b = if prices[j].0 { 0.0 } else { *b * factors[j] };
         }

@@ -17,6 +17,7 @@ use ermine_core::matrix::{Dataset, DesignOptions, Features};
 use ermine_core::model::{Certificate, Output};
 use ermine_core::param::{Range, Value};
 use ermine_core::params;
+use ermine_core::progress::Observer;
 
 params! {
     /// Ridge regression: least squares with an L2 penalty.
@@ -69,8 +70,8 @@ impl Learner for Ridge {
         &INFO
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        let (prepared, solutions, scaling) = self.solve(data, &[self.alpha])?;
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let (prepared, solutions, scaling) = self.solve(data, &[self.alpha], context.observer)?;
         let solution = solutions.into_iter().next().ok_or_else(|| Error::data("ridge found no solution"))?;
         finish(solution, &prepared, scaling.as_ref(), self.alpha, FitHistory::default())
     }
@@ -91,10 +92,10 @@ impl PathLearner for Ridge {
         data: &Dataset,
         values: &[Value],
         features: &Features,
-        _: &Context<'_>,
+        context: &Context<'_>,
     ) -> Result<(Output, Vec<Vec<f64>>)> {
         let alphas: Vec<f64> = values.iter().map(|value| value.number().unwrap_or(self.alpha)).collect();
-        let (prepared, solutions, scaling) = self.solve(data, &alphas)?;
+        let (prepared, solutions, scaling) = self.solve(data, &alphas, context.observer)?;
         let predict = |(solution, &alpha): (LeastSquaresSolution, &f64)| {
             finish(solution, &prepared, scaling.as_ref(), alpha, FitHistory::default())?.fitted.predict(features)
         };
@@ -108,13 +109,14 @@ impl Ridge {
         &self,
         data: &'d Dataset,
         alphas: &[f64],
+        observer: &dyn Observer,
     ) -> Result<(PreparedData<'d>, Vec<LeastSquaresSolution>, Option<Scaling>)> {
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
         let intercept = self.fit_intercept;
         let gives_means = intercept && !self.standardize;
         least_squares::solve(data, options, gives_means, |x, targets, weights| {
             let (x, scaling) = scaled(x.clone(), weights, self.standardize, intercept)?;
-            let problem = LeastSquares { x: &x, targets, weights, intercept, lambda: 0.0 };
+            let problem = LeastSquares { x: &x, targets, weights, intercept, lambda: 0.0, observer };
             Ok((problem.solve_path(alphas)?, scaling))
         })
     }
@@ -125,13 +127,13 @@ impl Learner for RidgeCv {
         &INFO_CV
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
         let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
         let targets = outputs(data)?;
         let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
-        let (solution, course) = self.choose(&x, &targets, prepared.weights())?;
+        let (solution, course) = self.choose(&x, &targets, prepared.weights(), context.observer)?;
         drop(x);
         let alpha = course.alpha.unwrap_or(0.0);
         let mut trained = finish(solution, &prepared, scaling.as_ref(), alpha, course)?;
@@ -147,6 +149,7 @@ impl RidgeCv {
         x: &Design,
         targets: &[&[f64]],
         weights: Option<&[f64]>,
+        observer: &dyn Observer,
     ) -> Result<(LeastSquaresSolution, FitHistory)> {
         let refuse = || Error::Param {
             owner: "ridge-cv".into(),
@@ -165,13 +168,14 @@ impl RidgeCv {
                 weights,
                 intercept,
                 &self.alphas,
-            ),
+                observer,
+            )?,
         };
         let choices: Vec<(f64, f64)> = self.alphas.iter().copied().zip(errors).collect();
         // Of equal errors the stronger penalty: the simpler model.
         let better = |a: &(f64, f64), b: &(f64, f64)| a.1.total_cmp(&b.1).then(b.0.total_cmp(&a.0));
         let &(alpha, _) = choices.iter().min_by(|a, b| better(a, b)).ok_or_else(refuse)?;
-        let problem = LeastSquares { x, targets, weights, intercept, lambda: alpha };
+        let problem = LeastSquares { x, targets, weights, intercept, lambda: alpha, observer };
         Ok((problem.solve()?, FitHistory { alpha: Some(alpha), choices, ..FitHistory::default() }))
     }
 }

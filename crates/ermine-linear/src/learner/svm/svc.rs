@@ -398,7 +398,9 @@ impl Svc {
                 continue;
             }
             let separation = match kernel {
-                Some(Kernel::Linear) if pairs.len() == 1 => Some(separate(x, &classes.signs(0), None, true)?),
+                Some(Kernel::Linear) if pairs.len() == 1 => {
+                    Some(separate(x, &classes.signs(0), None, true, context.observer)?)
+                }
                 _ => None,
             };
             match separation {

@@ -5,10 +5,14 @@
 
 use super::SmoState;
 use crate::kernel::KernelElement;
+use ermine_core::error::Result;
+use ermine_core::progress::{Observer, check};
 use ermine_core::versions;
 
 /// Numbers side by side in the searches: two registers of AVX-512.
 const WIDE: usize = 16;
+/// How many steps are made between two questions whether to stop: a few milliseconds of work.
+const STEPS_BETWEEN_CHECKS: usize = 1024;
 /// The least curvature of a pair: for equal rows, and kernels that are not positive semidefinite.
 const LEAST_CURVATURE: f64 = 1e-12;
 
@@ -53,18 +57,21 @@ impl<'k, E: KernelElement> InnerProblem<'k, E> {
     }
 
     /// Steps until no pair violates the conditions by more than `tolerance`, at most `limit`; how many were made.
-    pub(super) fn run(&mut self, tolerance: f64, limit: usize) -> usize {
+    pub(super) fn run(&mut self, tolerance: f64, limit: usize, observer: &dyn Observer) -> Result<usize> {
         let q = self.variables.len();
         let mut extremes = seek::<E>(&mut self.pull, &self.rise, &self.fall, &[], &[], 0.0);
         for step in 0..limit {
+            if step % STEPS_BETWEEN_CHECKS == 0 {
+                check(observer)?;
+            }
             let (top, i, bottom) = extremes;
             if !(top - bottom > tolerance) {
-                return step;
+                return Ok(step);
             }
             let row = &self.kernel[i * q..(i + 1) * q];
             let (gain, j) = partner(row, &self.pull, &self.fall, &self.diagonal, top, self.diagonal[i]);
             if !(gain >= 0.0) {
-                return step;
+                return Ok(step);
             }
             let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * row[j].wide();
             let wish = (top - self.pull[j]) / curvature.max(LEAST_CURVATURE);
@@ -72,7 +79,7 @@ impl<'k, E: KernelElement> InnerProblem<'k, E> {
             let other = &self.kernel[j * q..(j + 1) * q];
             extremes = seek(&mut self.pull, &self.rise, &self.fall, row, other, change);
         }
-        limit
+        Ok(limit)
     }
 
     /// Moves variable `i` up and `j` down by as much as is wished and allowed; variables that reach a bound are on it exactly.

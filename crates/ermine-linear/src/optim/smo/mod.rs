@@ -179,13 +179,13 @@ pub fn solve_from<E: KernelElement>(
             .filter(|&v| state.variables[v] != 0.0)
             .map(|v| (state.row(v) as u32, state.variables[v]))
             .collect();
-        rows.add(gram, &begun, &mut state.sums);
+        rows.add(gram, &begun, &mut state.sums, options.observer)?;
     }
     let (mut status, mut steps) = descend(gram, &mut state, &mut rows, options, 0)?;
     // In double precision the last digits are cheap once the free variables are known.
     if status == SolverStatus::Converged && size_of::<E>() == size_of::<f64>() {
         for _ in 0..3 {
-            polish::polish(gram, &mut state, &mut rows);
+            polish::polish(gram, &mut state, &mut rows, options.observer)?;
             if state.violation() <= options.tolerance {
                 break;
             }
@@ -260,7 +260,7 @@ fn descend<E: KernelElement>(
         let kernel = matrix(gram, &points);
         let mut inner = InnerProblem::new(state, &set, &kernel, |i| gram.diagonal(i));
         let enough = if set.len() == state.variables.len() { 0.0 } else { 0.1 * violation };
-        let made = inner.run(enough.max(0.5 * options.tolerance), options.max_steps - steps);
+        let made = inner.run(enough.max(0.5 * options.tolerance), options.max_steps - steps, options.observer)?;
         steps += made;
         done += 1;
         let moved = inner.into_variables();
@@ -275,7 +275,7 @@ fn descend<E: KernelElement>(
         if made == 0 {
             return Ok((SolverStatus::Stalled, steps));
         }
-        rows.add(gram, &changes, &mut state.sums);
+        rows.add(gram, &changes, &mut state.sums, options.observer)?;
     }
 }
 

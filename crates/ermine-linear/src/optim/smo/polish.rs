@@ -6,7 +6,9 @@
 use super::rows::KernelRowCache;
 use super::{SmoState, matrix};
 use crate::kernel::{KernelElement, KernelMatrix};
+use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix};
+use ermine_core::progress::Observer;
 
 /// More free variables than this would cost more than they are worth.
 const MOST_FREE: usize = 600;
@@ -16,10 +18,15 @@ const STEPS: usize = 12;
 const RIDGE: f64 = 1e-12;
 
 /// Improves the free variables as far as rounding allows; leaves the state as it was where that doesn't lower the violation.
-pub(super) fn polish<E: KernelElement>(gram: &dyn KernelMatrix<E>, state: &mut SmoState, rows: &mut KernelRowCache<E>) {
+pub(super) fn polish<E: KernelElement>(
+    gram: &dyn KernelMatrix<E>,
+    state: &mut SmoState,
+    rows: &mut KernelRowCache<E>,
+    observer: &dyn Observer,
+) -> Result<()> {
     let mut free: Vec<usize> = (0..state.variables.len()).filter(|&v| state.can_rise(v) && state.can_fall(v)).collect();
     if free.len() < 2 || free.len() > MOST_FREE {
-        return;
+        return Ok(());
     }
     let points: Vec<u32> = free.iter().map(|&v| state.row(v) as u32).collect();
     let all = matrix(gram, &points);
@@ -28,10 +35,10 @@ pub(super) fn polish<E: KernelElement>(gram: &dyn KernelMatrix<E>, state: &mut S
     for _ in 0..STEPS {
         let before = (state.violation(), state.variables.clone(), state.sums.clone());
         if before.0 == 0.0 || free.len() < 2 {
-            return;
+            return Ok(());
         }
         let kernel = Matrix::from_fn(free.len(), free.len(), |a, b| all[places[a] * width + places[b]].wide());
-        let Some(change) = newton_step(state, &free, kernel) else { return };
+        let Some(change) = newton_step(state, &free, kernel) else { return Ok(()) };
         let (share, met) = longest(state, &free, &change);
         let mut changes = Vec::with_capacity(free.len());
         for (k, &v) in free.iter().enumerate() {
@@ -49,7 +56,7 @@ pub(super) fn polish<E: KernelElement>(gram: &dyn KernelMatrix<E>, state: &mut S
             };
             changes.push((state.row(v) as u32, state.variables[v] - old));
         }
-        rows.add(gram, &changes, &mut state.sums);
+        rows.add(gram, &changes, &mut state.sums, observer)?;
         match met {
             Some(k) => {
                 free.remove(k);
@@ -57,11 +64,12 @@ pub(super) fn polish<E: KernelElement>(gram: &dyn KernelMatrix<E>, state: &mut S
             }
             None if state.violation() >= before.0 => {
                 (state.variables, state.sums) = (before.1, before.2);
-                return;
+                return Ok(());
             }
             None => {}
         }
     }
+    Ok(())
 }
 
 /// The change that makes all pulls of the free variables equal.

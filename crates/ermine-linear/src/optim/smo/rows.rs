@@ -4,8 +4,10 @@
 //! order whatever their number. When there is no more room the rows that were used longest ago give way; rows without a place are computed, used and forgotten.
 
 use crate::kernel::{KernelElement, KernelMatrix};
+use ermine_core::error::Result;
 use ermine_core::linalg::lanes;
 use ermine_core::parallel;
+use ermine_core::progress::{Observer, check};
 
 /// Columns in a chunk.
 const CHUNK: usize = 1024;
@@ -54,16 +56,23 @@ impl<E: KernelElement> KernelRowCache<E> {
     }
 
     /// `sums += sum factor K_row`.
-    pub(super) fn add(&mut self, gram: &dyn KernelMatrix<E>, changes: &[(u32, f64)], sums: &mut [f64]) {
+    pub(super) fn add(
+        &mut self,
+        gram: &dyn KernelMatrix<E>,
+        changes: &[(u32, f64)],
+        sums: &mut [f64],
+        observer: &dyn Observer,
+    ) -> Result<()> {
         self.clock += 1;
         let (known, new) = self.plan(changes);
         self.n_computed += new.len() as u64;
         let n_places = self.places.len();
-        parallel::consume(self.chunks.iter_mut().zip(sums.chunks_mut(CHUNK)), |c, (kept, sums)| {
+        let parts = parallel::consume(self.chunks.iter_mut().zip(sums.chunks_mut(CHUNK)), |c, (kept, sums)| {
             let (start, width) = (c * CHUNK, sums.len());
             kept.resize(n_places, Vec::new());
             let mut values = vec![E::ZERO; GROUP * width];
             for group in new.chunks(GROUP) {
+                check(observer)?;
                 let rows: Vec<u32> = group.iter().map(|change| change.row).collect();
                 let factors: Vec<f64> = group.iter().map(|change| change.factor).collect();
                 let values = &mut values[..group.len() * width];
@@ -80,7 +89,9 @@ impl<E: KernelElement> KernelRowCache<E> {
             for change in &known {
                 lanes::axpy(change.factor, &kept[change.place as usize], sums);
             }
+            Ok(())
         });
+        parts.into_iter().collect()
     }
 
     /// Which rows are there, and where the others go.
@@ -146,7 +157,7 @@ mod tests {
             let (mut sums, mut truth) = (vec![0.0; n], vec![0.0; n]);
             for (t, list) in asked.iter().enumerate() {
                 let changes: Vec<(u32, f64)> = list.iter().map(|&r| (r, t as f64 + 1.0)).collect();
-                rows.add(&gram, &changes, &mut sums);
+                rows.add(&gram, &changes, &mut sums, &ermine_core::progress::Silent).unwrap();
                 for (row, factor) in changes {
                     (0..n).for_each(|j| truth[j] += factor * ((row as usize * j) % 7) as f64);
                 }
