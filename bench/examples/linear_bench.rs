@@ -65,8 +65,9 @@ impl Data {
 fn squares(data: &Data) -> Answer {
     let design = data.design();
     let lambda = data.number("lambda", 0.0);
+    let (targets, observer): ([&[f64]; 1], _) = ([&data.y], &Silent);
     let problem =
-        least_squares::LeastSquares { x: &design, targets: &[&data.y], weights: None, intercept: true, lambda };
+        least_squares::LeastSquares { x: &design, targets: &targets, weights: None, intercept: true, lambda, observer };
     let solution = problem.solve()?;
     Ok(format!(
         "rss {:.12e} beta0 {:.12e} {:?}",
@@ -86,11 +87,12 @@ fn lasso(data: &Data, path: bool) -> Answer {
         l1_ratio: data.number("ratio", 1.0),
         tolerance: data.number("tolerance", 1e-8),
         max_iterations: 200,
+        observer: &Silent,
     };
     if path {
         let solutions = {
             let mut solver = problem.solver(100);
-            solver.path(&solver.grid(100, data.number("epsilon", 1e-3)))
+            solver.path(&solver.grid(100, data.number("epsilon", 1e-3)))?
         };
         let worst = solutions.iter().filter_map(|s| s.outcome.gap()).fold(0.0, f64::max);
         let last = &solutions[99];
@@ -100,7 +102,7 @@ fn lasso(data: &Data, path: bool) -> Answer {
             last.outcome.value, last.outcome.status
         ));
     }
-    let solution = problem.solve(data.number("lambda", 1.0));
+    let solution = problem.solve(data.number("lambda", 1.0))?;
     let used = solution.coefficients.iter().filter(|b| **b != 0.0).count();
     Ok(format!(
         "objective {:.12e} gap {:.3e} used {used} {:?}",
@@ -142,7 +144,8 @@ fn multinomial(data: &Data) -> Answer {
 fn quantile(data: &Data) -> Answer {
     let design = data.design();
     let tau = data.number("tau", 0.5);
-    let solution = quantile::QuantileProblem { x: &design, y: &data.y, weights: None, tau, intercept: true }.solve()?;
+    let solution =
+        quantile::QuantileProblem { x: &design, y: &data.y, weights: None, tau, intercept: true }.solve(&Silent)?;
     Ok(format!("objective {:.12e} {:?}", solution.outcome.value, solution.outcome))
 }
 

@@ -6,11 +6,13 @@ use crate::data::{read, roles};
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::progress::Progress;
-use crate::terminal::{bold, count, counted, decimals, dim, listed, print, print_json, print_message, width};
+use crate::terminal::{bold, counted, decimals, dim, listed, print, print_json, print_message, width};
+use crate::threshold::{MistakeCosts, ThresholdChoice, choose, costs};
 use ermine::Error;
 use ermine::registry;
 use ermine_core::matrix::{Dataset, Schema, Task};
 use ermine_core::metric::confusion::Confusion;
+use ermine_core::metric::ranking::{Gain, ndcg};
 use ermine_core::model::Model;
 use ermine_eval::evaluate::Evaluate;
 use ermine_eval::evaluate::{Evaluation, Measure, TargetScores};
@@ -21,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   ermine evaluate species.ermine test.csv
   ermine evaluate species.ermine test.csv --measure weighted-f1,kappa,error-rate
+  ermine evaluate churn.ermine validation.csv --cost 1:5
   ermine evaluate species.ermine test.csv --json
 
 FILE needs the features of the model and its target. Scores on training rows are too optimistic: evaluate on other
@@ -38,6 +41,15 @@ pub struct Args {
     /// Metrics, separated by commas, instead of the default ones (an unknown name lists all)
     #[arg(long, value_name = "METRICS", value_delimiter = ',', value_parser = measure)]
     measure: Vec<Measure>,
+    /// Target column of the test set [default: its name in training]
+    #[arg(long, short, value_name = "COLUMN")]
+    target: Option<String>,
+    /// Costs of a false positive and of a false negative, for two classes: prints the threshold with the lowest cost
+    #[arg(long, value_name = "FP:FN", value_parser = costs)]
+    cost: Option<MistakeCosts>,
+    /// Also print NDCG of the first K places, separated by commas, for ranking
+    #[arg(long, value_name = "K", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    ndcg_at: Vec<u32>,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
@@ -46,7 +58,10 @@ pub struct Args {
 
 /// Evaluates.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let model = ermine::load(&args.model)?;
+    let mut model = ermine::load(&args.model)?;
+    if let Some(target) = &args.target {
+        rename_target(&mut model, target)?;
+    }
     let name = &model.header().learner;
     if registry::learner(name).is_ok_and(|learner| !learner.needs_target()) {
         return Err(Failure::Work(format!(
@@ -62,8 +77,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let evaluation = progress.stage("evaluating", args.out.threads(), evaluate).map_err(Failure::work)?;
     drop(progress);
+    let threshold = args.cost.map(|costs| choose(&model, &data, costs)).transpose()?;
+    let ndcg = ndcg_at(&args.ndcg_at, &model, &data)?;
     if args.out.json {
         return print_json(&json!({
+            "threshold": threshold,
+            "ndcg_at": ndcg,
             "model": args.model,
             "learner": model.header().learner,
             "file": args.file,
@@ -87,12 +106,63 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let file = args.file.display().to_string();
     let heading = format!(
-        "{} on {}: {} rows\n\n",
+        "{} on {}: {}\n\n",
         bold(&clean(&model.header().learner)),
         bold(&clean(&file)),
-        count(evaluation.n_rows)
+        counted(evaluation.n_rows, "row")
     );
-    print(&format!("{}{}", if args.out.quiet { "" } else { &heading }, text(&evaluation)))
+    let mut said = format!("{}{}", if args.out.quiet { "" } else { &heading }, text(&evaluation));
+    for (k, mean) in &ndcg {
+        said += &format!("  NDCG@{k}: {mean:.5}\n");
+    }
+    said += &threshold.as_ref().map(threshold_text).unwrap_or_default();
+    print(&said)
+}
+
+/// The target of a model under another name, as a test set has it.
+fn rename_target(model: &mut Model, target: &str) -> Result<(), Failure> {
+    let (header, _) = model.parts_mut()?;
+    if header.schema.features.iter().any(|feature| feature.name == target) {
+        return Err(Failure::Usage(format!("--target {target}: this is a feature of the model")));
+    }
+    match &mut header.schema.target[..] {
+        [one] => *one = target.to_string(),
+        several => return Err(Failure::Usage(format!("--target: the model has {} targets", several.len()))),
+    }
+    Ok(())
+}
+
+/// The mean NDCG over the queries for each number of places.
+fn ndcg_at(places: &[u32], model: &Model, data: &Dataset) -> Result<Vec<(u32, f64)>, Failure> {
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    if data.task() != Task::Ranking {
+        return Err(Failure::Usage(format!("--ndcg-at: the model is for {}, not for ranking", data.task())));
+    }
+    let (scores, grades) = (model.predict_data(data)?, data.grades()?);
+    let queries: Vec<(Vec<f64>, Vec<f64>)> = data
+        .queries()
+        .iter()
+        .map(|rows| rows.iter().map(|&row| (scores.row(row as usize)[0], grades[row as usize])).unzip())
+        .collect();
+    let mean = |k: u32| {
+        let each = queries.iter().map(|(scores, grades)| ndcg(scores, grades, k as usize, Gain::Exponential));
+        each.sum::<f64>() / queries.len() as f64
+    };
+    Ok(places.iter().map(|&k| (k, mean(k))).collect())
+}
+
+fn threshold_text(choice: &ThresholdChoice) -> String {
+    let ThresholdChoice { positive, threshold, cost, ideal_threshold, ideal_cost, default_cost } = choice;
+    let mut grid = Grid::new(["threshold", "mean cost", "meaning"]).left(&[2]);
+    grid.push([format!("{threshold:.4}"), format!("{cost:.5}"), "lowest cost on these rows".into()]);
+    grid.push([format!("{ideal_threshold:.4}"), format!("{ideal_cost:.5}"), "best for exact probabilities".into()]);
+    grid.push(["0.5000".into(), format!("{default_cost:.5}"), "the default".into()]);
+    let how = format!(
+        "`ermine predict --threshold {threshold:.4}` uses it. Choose it on rows that are not used for the final evaluation."
+    );
+    format!("\nprobability from which {} is predicted:\n{}{how}\n", clean(positive), grid.text(width()))
 }
 
 /// A table with the types that the model expects and those that the user declares.

@@ -20,7 +20,7 @@ Examples:
 pub struct Args {
     /// Model file
     model: PathBuf,
-    /// Format: onnx, c, rust (tree ensembles), or json (any model) [default: by the extension of the output, json to stdout]
+    /// Format: onnx (tree ensembles, linear models, support vector machines), c, rust (tree ensembles), or json (any model) [default: by the extension of the output, json to stdout]
     #[arg(long, value_name = "FORMAT", value_parser = ["onnx", "c", "rust", "json"], conflicts_with = "json")]
     format: Option<String>,
     /// The same as --format json

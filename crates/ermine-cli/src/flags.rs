@@ -76,12 +76,20 @@ pub fn help(spec: &ParamSpec) -> String {
 pub fn default_text(spec: &ParamSpec) -> String {
     match (spec.name, &spec.default) {
         (STANDARDIZE, Value::Bool(false)) => "true for dense columns".into(),
+        (CALIBRATE, Value::Bool(false)) => "true for the quantile loss".into(),
         (_, default) => default.to_string(),
     }
 }
 
-/// Turns on standardization where the learner has it, unless the user has set it.
+/// The parameter of gradient boosting that calibrates quantiles.
+const CALIBRATE: &str = "calibrate_quantiles";
+
+/// Turns on standardization and the calibration of quantiles where the learner has them, unless the user has set them.
 pub fn standardize(learner: &mut dyn Learner, given: &[(String, Value)], data: &Dataset) -> Result<()> {
+    let is_quantile = learner.get("loss").is_some_and(|loss| loss.to_string() == "quantile");
+    if is_quantile && learner.get(CALIBRATE).is_some() && !given.iter().any(|(name, _)| name == CALIBRATE) {
+        learner.set(CALIBRATE, &Value::Bool(true))?;
+    }
     match given.iter().any(|(name, _)| name == STANDARDIZE) {
         true => Ok(()),
         false => standardize_by_default(learner, data),

@@ -11,6 +11,8 @@
 //! | `data` | a file becomes a data set, with a summary |
 //! | `terminal`, `grid` | colors, widths, writing to stdout; tables of text |
 //! | `progress`, `interrupt` | bars, and stopping on Ctrl-C and other signals |
+//! | `completions` | completions for shells, and manual pages |
+//! | `threshold` | the decision threshold of two classes, by what mistakes cost |
 //! | `files` | output files |
 //! | `failure` | what went wrong, and the exit code |
 
@@ -21,6 +23,7 @@ mod args;
 mod boosting;
 mod clean;
 mod compare;
+mod completions;
 mod cross_validate;
 mod data;
 mod describe;
@@ -42,6 +45,7 @@ mod serve;
 mod show;
 mod split;
 mod terminal;
+mod threshold;
 mod train;
 mod tune;
 
@@ -92,6 +96,8 @@ enum Command {
     Learners(learners::Args),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    Completions(completions::Args),
+    Man(completions::ManArgs),
 }
 
 fn memory_limit(text: &str) -> Result<u64, String> {
@@ -139,6 +145,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Learners(args) => learners::run(&args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args),
+        Command::Completions(args) => completions::run(&args, &Cli::command()),
+        Command::Man(args) => completions::run_man(&args, &Cli::command()),
     }
 }
 

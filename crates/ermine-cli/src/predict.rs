@@ -4,16 +4,18 @@ use crate::args::{OutputArgs, ReadArgs, table_file};
 use crate::clean::clean;
 use crate::data::read;
 use crate::failure::Failure;
-use crate::files::check_output;
+use crate::files::{check_output, write};
 use crate::interrupt::writing;
 use crate::progress::Progress;
 use crate::terminal::{bold, counted, green, print, print_json, print_message, stdout_failure};
+use crate::threshold::second_probabilities;
 use ermine::Error;
 use ermine_core::matrix::{Schema, TableDifferences, Task};
 use ermine_core::model::{Model, Output, Prediction};
-use ermine_core::table::{Column, ColumnType, Table};
+use ermine_core::table::{Column, ColumnKind, ColumnType, Levels, Table};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,12 +38,18 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     reading: ReadArgs,
-    /// Output file, .csv or .csv.gz [default: stdout]
-    #[arg(long, short, value_name = "FILE.csv")]
+    /// Output file: .csv, .csv.gz or .jsonl [default: CSV to stdout]
+    #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Also write the probability of each class
     #[arg(long)]
     proba: bool,
+    /// Predict the second of two classes from this probability on [default: 0.5]
+    #[arg(long, value_name = "PROBABILITY", value_parser = threshold)]
+    threshold: Option<f64>,
+    /// Also write SHAP values, a column for each feature (and class)
+    #[arg(long)]
+    shap: bool,
     /// Also write quantiles of the target at these levels, separated by commas (forests trained with --quantiles true; gradient boosting for quantiles)
     #[arg(long, value_name = "LEVELS", value_delimiter = ',', value_parser = level)]
     quantiles: Vec<f64>,
@@ -83,7 +91,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let differences = TableDifferences::new(model.schema(), &table);
     let quantiles = quantiles(&model, &table, &args.quantiles)?;
     let density = log_density(&model, &table, args.log_density)?;
-    let result = Table::new([kept, columns(&prediction, model.schema(), args.proba)?, quantiles, density].concat())?;
+    let shap = if args.shap { shap(&model, &table)? } else { Vec::new() };
+    let predicted = columns(&prediction, model.schema(), args.proba, args.threshold)?;
+    let result = Table::new([kept, predicted, quantiles, density, shap].concat())?;
     drop(progress);
     if args.json {
         return print_json(&json!({ "predictions": rows(&result), "differences": differences }));
@@ -95,7 +105,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     match output {
         None => result.write_csv_to(std::io::stdout().lock()).map_err(stdout_failure),
         Some(path) => {
-            writing(|| Ok(result.write_csv(path)?))?;
+            match path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl")) {
+                true => write(path, &json_lines(&result))?,
+                false => writing(|| Ok(result.write_csv(path)?))?,
+            }
             let name = bold(&clean(&path.display().to_string()));
             let message = format!("{} {} to {name}\n", green("predicted"), counted(result.n_rows(), "row"));
             if args.quiet { Ok(()) } else { print(&message) }
@@ -123,13 +136,20 @@ fn rows(table: &Table) -> Vec<serde_json::Map<String, serde_json::Value>> {
     (0..table.n_rows()).map(object).collect()
 }
 
+/// The rows of a table as lines of JSON.
+fn json_lines(table: &Table) -> Vec<u8> {
+    rows(table).into_iter().flat_map(|row| (serde_json::Value::Object(row).to_string() + "\n").into_bytes()).collect()
+}
+
 /// Rejects output formats that can't be written.
 pub fn check_format(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let foreign = ["parquet", "pq", "arrow", "ipc", "feather", "tsv", "json", "libsvm", "ermine"];
     if foreign.contains(&ending.as_str()) {
         let place = path.display();
-        return Err(Failure::Usage(format!("{place}: the output is written as .csv or .csv.gz, not as .{ending}")));
+        return Err(Failure::Usage(format!(
+            "{place}: the output is written as .csv, .csv.gz or .jsonl, not as .{ending}"
+        )));
     }
     Ok(())
 }
@@ -138,6 +158,28 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
 fn level(word: &str) -> Result<f64, String> {
     let level = word.trim().parse().ok().filter(|level| (0.0..=1.0).contains(level));
     level.ok_or_else(|| "a level is a number from 0 to 1; separate several by commas, for example 0.1,0.5,0.9".into())
+}
+
+/// Reads a decision threshold. A little above 1 is allowed: it stands for "never".
+fn threshold(word: &str) -> Result<f64, String> {
+    let threshold = word.trim().parse().ok().filter(|threshold| (0.0..1.001).contains(threshold));
+    threshold.ok_or_else(|| "a threshold is a probability from 0 to 1".into())
+}
+
+/// The columns with SHAP values: `shap_<feature>`, and with several outputs `shap_<feature>_<output>`.
+fn shap(model: &Model, table: &Table) -> Result<Vec<Column>, Failure> {
+    let (values, schema) = (model.shap_values(table)?, model.schema());
+    let outputs = if values.n_outputs == schema.classes.len() { &schema.classes } else { &schema.target };
+    let name = |column: usize, output: usize| match (values.n_outputs, outputs.get(output)) {
+        (1, _) => format!("shap_{}", schema.features[column].name),
+        (_, Some(of)) => format!("shap_{}_{of}", schema.features[column].name),
+        (_, None) => format!("shap_{}_{output}", schema.features[column].name),
+    };
+    let numbers = |column: usize, output: usize| {
+        (0..values.n_rows).map(|row| values.get(row, column)[output]).collect::<Vec<f64>>()
+    };
+    let places = (0..values.n_columns).flat_map(|column| (0..values.n_outputs).map(move |output| (column, output)));
+    Ok(places.map(|(column, output)| Column::numeric(name(column, output), numbers(column, output))).collect())
 }
 
 /// The columns with quantiles: those requested, or all of a model of several quantiles.
@@ -166,11 +208,24 @@ fn log_density(model: &Model, table: &Table, wanted: bool) -> Result<Vec<Column>
 }
 
 /// The columns with the predictions.
-fn columns(prediction: &Prediction, schema: &Schema, proba: bool) -> Result<Vec<Column>, Failure> {
+fn columns(
+    prediction: &Prediction,
+    schema: &Schema,
+    proba: bool,
+    threshold: Option<f64>,
+) -> Result<Vec<Column>, Failure> {
     if proba && prediction.output() != Output::Probabilities {
         let numbers = matches!(schema.task, Task::Regression | Task::Ranking);
         let why = if numbers { "predicts numbers" } else { "gives no probabilities" };
         return Err(Failure::Usage(format!("--proba: this model {why}")));
     }
-    Ok(prediction.columns(schema, proba))
+    let mut columns = prediction.columns(schema, proba);
+    if let Some(threshold) = threshold {
+        let second = second_probabilities(prediction, "--threshold")?;
+        let codes: Vec<u32> = second.iter().map(|p| u32::from(*p >= threshold)).collect();
+        let levels = Arc::new(Levels::new(schema.classes.iter().cloned()));
+        let name = format!("predicted_{}", schema.target.join("_"));
+        columns[0] = Column::coded(name, ColumnKind::Nominal, codes, levels);
+    }
+    Ok(columns)
 }

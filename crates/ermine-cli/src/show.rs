@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::grid::Grid;
 use crate::progress::Progress;
-use crate::terminal::{bold, count, dim, fact, fitted, green, listed, print, print_json, width};
+use crate::terminal::{bold, count, counted, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
 use ermine_core::matrix::{FeatureSpec, Task};
 use ermine_core::measure::Measure;
@@ -139,6 +139,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     // A requested part is printed alone.
     let is_part = args.shap.is_some()
+        || args.member.is_some()
         || args.reasons.is_some()
         || args.importance.is_some()
         || args.permutation.is_some()
@@ -165,7 +166,7 @@ fn member(whole: &Model, number: usize) -> Result<Model, Failure> {
 fn shap(model: &Model, table: &Path) -> Result<String, Failure> {
     let table = read(table, &model.schema().read_options(), None, &Progress::new(true))?;
     let importances = model.shap_values(&table)?.importances();
-    let text = format!("mean absolute SHAP values on {} rows:\n", count(table.n_rows()));
+    let text = format!("mean absolute SHAP values on {}:\n", counted(table.n_rows(), "row"));
     Ok(text + &bars(model, &importances))
 }
 
@@ -185,7 +186,7 @@ fn permutation(model: &Model, table: &Path) -> Result<String, Failure> {
     let data = load(table, &ColumnArgs::default(), &OutputArgs::default(), model, &progress)?;
     let measure = Measure::headline(data.task(), None)[0];
     let found = permutation_importances(model, &data, measure, SHUFFLES, 0, &progress)?;
-    let text = format!("decrease of {measure} on {} rows when a column is shuffled:\n", count(data.n_rows()));
+    let text = format!("decrease of {measure} on {} when a column is shuffled:\n", counted(data.n_rows(), "row"));
     Ok(text + &bars(model, &found.iter().map(|importance| importance.loss).collect::<Vec<_>>()))
 }
 
@@ -212,8 +213,10 @@ fn show_dependence(args: &Args, model: &Model, column: &str, table: &Path) -> Re
         };
         grid.push(std::iter::once(value).chain(means.iter().map(|mean| format!("{mean:.5}"))).collect::<Vec<String>>());
     }
-    let mut output =
-        format!("mean prediction over {} rows with {column} set to a value in all of them:\n", count(table.n_rows()));
+    let mut output = format!(
+        "mean prediction over {} with {column} set to a value in all of them:\n",
+        counted(table.n_rows(), "row")
+    );
     output += &grid.text(width());
     if let Some(path) = args.svg.as_ref().filter(|_| !args.quiet) {
         output += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
@@ -273,8 +276,11 @@ fn text(args: &Args, model: &Model) -> String {
     let params: Vec<String> = header.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let params = if params.is_empty() { "none".into() } else { params.join(", ") };
     text += &fact("predicts", 14, &format!("{}: {}{classes}", schema.target.join(", "), schema.task));
-    text += &fact("trained on", 14, &format!("{} rows, seed {}", count(header.n_rows), header.seed));
-    text += &fact("parameters", 14, &params);
+    // A model of another program has neither.
+    if header.n_rows > 0 {
+        text += &fact("trained on", 14, &format!("{}, seed {}", counted(header.n_rows, "row"), header.seed));
+        text += &fact("parameters", 14, &params);
+    }
     text += &format!("\n{}\n{}", bold("Certificate"), certificate(model));
     text += &format!("\n{}\n{}\n{}\n", bold("Features"), features(&schema.features), bold("Model"));
     text

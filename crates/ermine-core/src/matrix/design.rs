@@ -106,6 +106,16 @@ impl FeatureMap {
         self.polynomial.as_ref().map_or(Ok(()), |polynomial| polynomial.check(self.encoder.n_columns()))
     }
 
+    /// How categories and missing values become numbers.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The polynomial terms over the encoded columns, if there are any: each the product of a shorter term (none for a single column) and a column.
+    pub fn terms(&self) -> Option<&[(Option<u32>, u32)]> {
+        self.polynomial.as_ref().map(Polynomial::terms)
+    }
+
     /// Number of columns of the design matrix.
     pub fn n_columns(&self) -> usize {
         self.polynomial.as_ref().map_or_else(|| self.encoder.n_columns(), Polynomial::n_terms)

@@ -43,7 +43,7 @@ pub use binned::{Binned, Bins};
 pub use dataset::{Dataset, Roles, Target, Task};
 pub use design::{DesignOptions, FeatureMap, NumericFeatures};
 pub use differences::TableDifferences;
-pub use encode::{EncodeOptions, EncodedMatrix, Encoder};
+pub use encode::{EncodeOptions, EncodedMatrix, Encoder, Encoding};
 pub use features::Features;
 pub use schema::{FeatureSpec, Schema};
 pub use sorted::{Sorted, SortedColumn};

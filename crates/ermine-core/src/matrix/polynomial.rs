@@ -53,6 +53,11 @@ impl Polynomial {
         Err(Error::model_file("its polynomial doesn't fit its columns"))
     }
 
+    /// The terms: each the product of a shorter one (none for a single column) and a column.
+    pub fn terms(&self) -> &[(Option<u32>, u32)] {
+        &self.terms
+    }
+
     /// How many terms.
     pub fn n_terms(&self) -> usize {
         self.terms.len()

@@ -1,7 +1,7 @@
 //! Import and export of models.
 //!
-//! [`import`] reads models of XGBoost (JSON or UBJSON) and LightGBM (text). [`export`] writes tree ensembles as ONNX, C or Rust, and
-//! any model as JSON. An exported model takes the values of a row in the order of the schema, with categories as their codes and NaN for missing values, and makes the same
+//! [`import`] reads models of XGBoost (JSON or UBJSON) and LightGBM (text). [`export`] writes tree ensembles as ONNX, C or Rust, linear models and support vector machines as
+//! ONNX, and any model as JSON. An exported model takes the values of a row in the order of the schema, with categories as their codes and NaN for missing values, and makes the same
 //! predictions as [`Model::predict`].
 //!
 //! ```
@@ -19,6 +19,7 @@
 // |---|---|
 // | this file | the formats, and the detection of the format of a file |
 // | `onnx` | tree ensembles as ONNX |
+// | `onnx_linear` | linear models and support vector machines as ONNX |
 // | `protobuf` | the wire format of ONNX |
 // | `source` | tree ensembles as a C or Rust source file |
 // | `xgboost` | XGBoost's JSON and UBJSON models |
@@ -31,6 +32,8 @@ mod imported;
 pub mod lightgbm;
 #[doc(hidden)]
 pub mod onnx;
+#[cfg(feature = "linear")]
+mod onnx_linear;
 mod protobuf;
 #[doc(hidden)]
 pub mod source;
@@ -47,7 +50,7 @@ use std::path::Path;
 choice! {
     /// Export format of a model.
     pub enum ExportFormat {
-        /// ONNX, for tree ensembles.
+        /// ONNX, for tree ensembles, linear models and support vector machines.
         Onnx = "onnx",
         /// A C source file without dependencies, for tree ensembles.
         C = "c",

@@ -1,4 +1,4 @@
-//! Export of tree ensembles as ONNX: one `TreeEnsemble` in double precision, then the link in standard operators.
+//! Export of models as ONNX, in double precision: tree ensembles (one `TreeEnsemble`, then the link in standard operators) and, in `onnx_linear`, linear models and support vector machines.
 //!
 //! ```text
 //! X: double [rows, columns] -> (unknown categories become NaN) -> TreeEnsemble -> (Div) -> link -> "prediction" or "probabilities" and "label"
@@ -17,7 +17,7 @@ use ermine_trees::split::Test;
 use ermine_trees::tree::Tree;
 
 /// Element types of tensors.
-mod tensor {
+pub(super) mod tensor {
     pub const UINT8: i64 = 2;
     pub const INT64: i64 = 7;
     pub const STRING: i64 = 8;
@@ -34,9 +34,13 @@ mod mode {
 
 /// Exports a model as the contents of an ONNX file.
 pub fn export(model: &Model) -> Result<Vec<u8>> {
+    #[cfg(feature = "linear")]
+    if let Some((graph, outputs)) = super::onnx_linear::graph(model)? {
+        return finish(graph, outputs, model.schema());
+    }
     let sum = TreeSum::of_model(model)?;
     let schema = model.schema();
-    let (k, d) = (sum.n_outputs(), schema.features.len());
+    let k = sum.n_outputs();
     let mut graph = OnnxGraph::default();
     let input = graph.mask_unknown_categories(schema);
     graph.node("TreeEnsemble", ML, &[input], "sums", ensemble(&sum));
@@ -50,24 +54,44 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     let name = if classes { "probabilities" } else { "prediction" };
     graph.link(sum.link, scores, k, name);
     let width = sum.link.width(k);
-    let mut outputs =
-        vec![value("X", tensor::DOUBLE, &[None, Some(d)]), value(name, tensor::DOUBLE, &[None, Some(width)])];
+    let mut outputs = vec![value(name, tensor::DOUBLE, &[None, Some(width)])];
     if classes {
-        graph.node("ArgMax", "", &[name], "class", vec![int("axis", 1), int("keepdims", 0)]);
-        let keys = ints("keys_int64s", 0..schema.classes.len() as i64);
-        graph.node("LabelEncoder", ML, &["class"], "label", vec![keys, strings("values_strings", &schema.classes)]);
-        outputs.push(value("label", tensor::STRING, &[None]));
+        outputs.push(graph.label(name, &schema.classes));
     }
+    finish(graph, outputs, schema)
+}
+
+/// The file of a graph with these outputs. Names of columns, categories and classes are in its metadata.
+fn finish(graph: OnnxGraph, outputs: Vec<ProtobufMessage>, schema: &Schema) -> Result<Vec<u8>> {
     let mut message =
         graph.nodes.into_iter().fold(ProtobufMessage::new(), |all, node| all.message(1, node)).text(2, "ermine");
     message = graph.constants.into_iter().fold(message, |all, constant| all.message(5, constant));
-    let mut outputs = outputs.into_iter();
-    message = outputs.next().into_iter().fold(message, |all, input| all.message(11, input));
-    message = outputs.fold(message, |all, output| all.message(12, output));
+    message = message.message(11, value("X", tensor::DOUBLE, &[None, Some(schema.features.len())]));
+    message = outputs.into_iter().fold(message, |all, output| all.message(12, output));
     let opset = |domain: &str, version: i64| ProtobufMessage::new().text(1, domain).int(2, version);
     let file =
         ProtobufMessage::new().int(1, 10).text(2, "ermine").text(3, env!("CARGO_PKG_VERSION")).message(7, message);
-    Ok(file.message(8, opset("", 21)).message(8, opset(ML, 5)).into_bytes())
+    let file = file.message(8, opset("", 21)).message(8, opset(ML, 5));
+    let entry = |(key, value): (&str, String)| ProtobufMessage::new().text(1, key).text(2, &value);
+    Ok(metadata(schema).into_iter().map(entry).fold(file, |file, entry| file.message(14, entry)).into_bytes())
+}
+
+/// What a caller needs to know to fill `X`, as JSON: the names of the columns in their order, the categories of each (a category is passed as its place in the list), the target and its
+/// classes.
+fn metadata(schema: &Schema) -> Vec<(&'static str, String)> {
+    let columns: Vec<&str> = schema.features.iter().map(|feature| feature.name.as_str()).collect();
+    let categories: serde_json::Map<String, serde_json::Value> = schema
+        .features
+        .iter()
+        .filter(|feature| !feature.levels.is_empty())
+        .map(|feature| (feature.name.clone(), feature.levels.clone().into()))
+        .collect();
+    vec![
+        ("columns", serde_json::json!(columns).to_string()),
+        ("categories", serde_json::Value::Object(categories).to_string()),
+        ("target", serde_json::json!(schema.target).to_string()),
+        ("classes", serde_json::json!(schema.classes).to_string()),
+    ]
 }
 
 /// The domain of the operators for trees.
@@ -75,13 +99,20 @@ const ML: &str = "ai.onnx.ml";
 
 /// Nodes and constants of the graph.
 #[derive(Default)]
-struct OnnxGraph {
+pub(super) struct OnnxGraph {
     nodes: Vec<ProtobufMessage>,
     constants: Vec<ProtobufMessage>,
 }
 
 impl OnnxGraph {
-    fn node(&mut self, kind: &str, domain: &str, inputs: &[&str], output: &str, attributes: Vec<ProtobufMessage>) {
+    pub(super) fn node(
+        &mut self,
+        kind: &str,
+        domain: &str,
+        inputs: &[&str],
+        output: &str,
+        attributes: Vec<ProtobufMessage>,
+    ) {
         let node = inputs
             .iter()
             .fold(ProtobufMessage::new(), |node, input| node.text(1, input))
@@ -91,8 +122,21 @@ impl OnnxGraph {
         self.nodes.push(node.text(7, domain));
     }
 
-    fn constant(&mut self, name: &str, values: &[f64], shape: &[usize]) {
+    pub(super) fn constant(&mut self, name: &str, values: &[f64], shape: &[usize]) {
         self.constants.push(doubles(values, shape).text(8, name));
+    }
+
+    /// Adds a constant of integers.
+    pub(super) fn integers(&mut self, name: &str, values: &[i64]) {
+        self.constants.push(longs(values).text(8, name));
+    }
+
+    /// Adds the name of the class with the highest number, the first of several; returns the output.
+    pub(super) fn label(&mut self, scores: &str, classes: &[String]) -> ProtobufMessage {
+        self.node("ArgMax", "", &[scores], "class", vec![int("axis", 1), int("keepdims", 0)]);
+        let keys = ints("keys_int64s", 0..classes.len() as i64);
+        self.node("LabelEncoder", ML, &["class"], "label", vec![keys, strings("values_strings", classes)]);
+        value("label", tensor::STRING, &[None])
     }
 
     /// Replaces values that are not a category of their column by NaN; returns the name of the result.
@@ -121,7 +165,7 @@ impl OnnxGraph {
     }
 
     /// Adds the link from scores, `k` per row, to the output of this name.
-    fn link(&mut self, link: Link, scores: &str, k: usize, name: &str) {
+    pub(super) fn link(&mut self, link: Link, scores: &str, k: usize, name: &str) {
         let axis = || vec![int("axis", 1)];
         match link {
             Link::Identity => self.node("Identity", "", &[scores], name, Vec::new()),
@@ -312,7 +356,7 @@ fn attribute(name: &str, kind: i64) -> ProtobufMessage {
     ProtobufMessage::new().text(1, name).int(20, kind)
 }
 
-fn int(name: &str, value: i64) -> ProtobufMessage {
+pub(super) fn int(name: &str, value: i64) -> ProtobufMessage {
     attribute(name, 2).int(3, value)
 }
 
@@ -343,7 +387,7 @@ fn longs(values: &[i64]) -> ProtobufMessage {
 }
 
 /// The description of an input or output; `None` for the number of rows.
-fn value(name: &str, kind: i64, shape: &[Option<usize>]) -> ProtobufMessage {
+pub(super) fn value(name: &str, kind: i64, shape: &[Option<usize>]) -> ProtobufMessage {
     let dimension = |n: &Option<usize>| match n {
         Some(n) => ProtobufMessage::new().int(1, *n as i64),
         None => ProtobufMessage::new().text(2, "rows"),

@@ -1,5 +1,6 @@
 //! From data to a model: validation sets, continued training, checkpoints, custom objectives and metrics.
 
+use super::calibration::calibrate;
 use super::columns::TrainingColumns;
 use super::fitted::BoostedTrees;
 use super::{BoostingLoss, EvalMetric, GradientBoosting, TreeMethod};
@@ -15,6 +16,7 @@ use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::memory;
 use ermine_core::model::{Certificate, Fitted, Link, Output, Proof, Status};
 use ermine_core::param::Value;
+use ermine_core::progress::Parts;
 use std::borrow::Cow;
 
 /// A request to train: parameters, and what belongs to the fit and not to the learner.
@@ -111,10 +113,21 @@ impl FitRequest<'_> {
                 .params
                 .unsupported("checkpoints with rate_drop, because later rounds change earlier ones".into());
         }
-        let (fitted, mut certificate) = match self.params.n_estimators {
+        let (mut fitted, mut certificate) = match self.params.n_estimators {
             0 => self.train_with_early_stopping(data)?,
             _ => self.train_fixed_rounds(data)?,
         };
+        if self.params.calibrate_quantiles && !fitted.levels.is_empty() {
+            let mut notes = vec!["the quantiles are not calibrated: training continues, or is to be continued".into()];
+            if self.context.init_model.is_none() && self.context.checkpoint.is_none() {
+                let parts = Parts(self.context.observer);
+                let params = GradientBoosting { calibrate_quantiles: false, ..self.params.clone() };
+                let request = FitRequest { params, context: Context { observer: &parts, ..self.context } };
+                let train = |rows: &Dataset| Ok(request.train_model(rows)?.0);
+                (fitted, notes) = calibrate(fitted, data, self.context.seed, train)?;
+            }
+            certificate.notes.extend(notes);
+        }
         if data.init_score().is_some() {
             certificate.notes.push("predictions are to be added to the scores that are given as init scores".into());
         }
