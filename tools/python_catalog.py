@@ -69,7 +69,7 @@ LEFT_OUT = {"one-class-svm": "it learns without a target: see OneClassSVM in erm
 #: Parameters that concern voting among classes.
 VOTES = ("tie", "tie_metric", "keep")
 #: Parameters of boosting that belong to regression losses.
-REGRESSION_LOSSES = ("quantile_alpha", "huber_slope", "tweedie_variance_power")
+REGRESSION_LOSSES = ("quantile_alpha", "calibrate_quantiles", "huber_slope", "tweedie_variance_power")
 #: Parameters of scikit-learn's gradient boosting.
 SKLEARN_BOOSTING = ("max_features", "n_iter_no_change", "warm_start")
 #: Parameters of scikit-learn's coordinate descent.

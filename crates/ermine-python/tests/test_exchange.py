@@ -86,6 +86,57 @@ def test_onnx_knows_categories(tmp_path):
             np.testing.assert_allclose(session.run(None, {"X": row})[0], unknown, rtol=1e-12)
 
 
+def linear_models():
+    from ermine import linear_model, svm
+
+    two, three = np.where(np.nan_to_num(X[:, 0]) > 0, "yes", "no"), np.digitize(np.nan_to_num(X[:, 1]), [-0.5, 0.5])
+    yield linear_model.Ridge(), np.nan_to_num(X) @ [1.0, -2.0, 0.5, 3.0]
+    yield linear_model.LogisticRegression(), two
+    yield linear_model.LogisticRegression(), three
+    yield linear_model.Perceptron(), three
+    yield svm.SVR(kernel="rbf", gamma=0.3), np.nan_to_num(X[:, 0]) ** 2
+    for kernel in ("linear", "rbf", "poly", "sigmoid"):
+        yield svm.SVC(kernel=kernel, gamma=0.2), two
+        yield svm.SVC(kernel=kernel, gamma=0.2), three
+
+
+def test_onnx_of_linear_models_and_machines(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    for model, y in linear_models():
+        # Missing values in training get an indicator column; rows below have some too.
+        model.fit(X, y)
+        model.export(tmp_path / "model.onnx")
+        session = onnxruntime.InferenceSession((tmp_path / "model.onnx").read_bytes(), providers=["CPUExecutionProvider"])
+        said = dict(zip([o.name for o in session.get_outputs()], session.run(None, {"X": X}), strict=True))
+        if "prediction" in said:
+            np.testing.assert_allclose(said["prediction"][:, 0], model.predict(X), rtol=1e-6, atol=1e-6)
+        else:
+            np.testing.assert_array_equal(said["label"], model.predict(X).astype(str))
+        if "probabilities" in said:
+            np.testing.assert_allclose(said["probabilities"], model.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+def test_onnx_files_carry_names(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pandas = pytest.importorskip("pandas")
+    import json
+
+    names = np.array(["red", "green", "blue"])[rng.integers(0, 3, 300)]
+    frame = pandas.DataFrame({"color": pandas.Categorical(names), "x": X[:, 0]})
+    from ermine.linear_model import LogisticRegression
+
+    for model in (LogisticRegression(), tree.DecisionTreeClassifier()):
+        model.fit(frame, np.where(names == "red", "warm", "cold"))
+        model.export(tmp_path / "model.onnx")
+        session = onnxruntime.InferenceSession((tmp_path / "model.onnx").read_bytes(), providers=["CPUExecutionProvider"])
+        facts = {key: json.loads(value) for key, value in session.get_modelmeta().custom_metadata_map.items()}
+        assert facts["columns"] == ["color", "x"]
+        assert facts["classes"] == ["cold", "warm"]
+        codes = [facts["categories"]["color"].index(name) for name in names]
+        label = session.run(["label"], {"X": np.column_stack([codes, X[:, 0]]).astype(float)})[0]
+        np.testing.assert_array_equal(label, model.predict(frame).astype(str))
+
+
 def test_foreign_models_are_read(tmp_path):
     golden = pathlib.Path(__file__).parents[2] / "ermine/tests/golden/exchange"
     model = ermine.import_model(golden / "xgb_three.ubj")

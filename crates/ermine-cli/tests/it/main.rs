@@ -10,6 +10,7 @@ mod examples;
 mod limits;
 mod messages;
 mod mistakes;
+mod options;
 mod select;
 mod work;
 

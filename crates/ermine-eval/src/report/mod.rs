@@ -22,7 +22,7 @@ use crate::explain::dependence::{Dependence, partial_dependence};
 use crate::explain::permutation::{Importance, permutation_importances};
 use ermine_core::error::Result;
 use ermine_core::learner::Context;
-use ermine_core::matrix::{Dataset, Target, Task};
+use ermine_core::matrix::{Dataset, TableDifferences, Target, Task};
 use ermine_core::metric::Weights;
 use ermine_core::metric::confusion::{Average, Rates};
 use ermine_core::metric::probability::{Bin, calibration};
@@ -31,7 +31,7 @@ use ermine_core::model::{Certificate, Model, Prediction};
 use ermine_core::param::Value;
 use ermine_core::progress::Observer;
 use ermine_core::rng::{self, Purpose};
-use ermine_core::table::Column;
+use ermine_core::table::{Column, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -69,6 +69,8 @@ pub struct Report {
     pub task: Task,
     /// What was minimized and what is proven.
     pub certificate: Certificate,
+    /// How these rows differ from the training data: unknown categories, other types, numbers outside the range; a sentence each.
+    pub differences: Vec<String>,
     /// The columns of the rows it is judged on.
     pub columns: Vec<ColumnFacts>,
     /// The scores, with intervals and explanations, and the confusion matrix.
@@ -165,6 +167,7 @@ impl Report {
             used.map(|i| partial_dependence(model, &some, &i.feature, N_VALUES, 30)).collect::<Result<_>>()?;
         let of = |average| evaluation.confusion.as_ref().map(|c| c.average(average));
         let header = model.header();
+        let table = Table::new(data.features().columns().to_vec())?;
         Ok(Report {
             learner: header.learner.clone(),
             params: header.params.clone(),
@@ -173,6 +176,7 @@ impl Report {
             target: header.schema.target.clone(),
             task: data.task(),
             certificate: header.certificate.clone(),
+            differences: TableDifferences::new(&header.schema, &table).warnings(),
             columns: (0..data.features().n_columns()).map(|j| facts(&data, j)).collect(),
             averages: of(Average::Micro)
                 .zip(of(Average::Macro))

@@ -15,6 +15,9 @@ impl Report {
         let mut page = Page::new(&self.title());
         page.paragraph(&self.judged_on());
         page.note(SEEN_NOTE);
+        for difference in &self.differences {
+            page.note(&format!("Differs from the training data: {difference}."));
+        }
         page.heading("How good it is");
         page.table(&self.scores());
         page.note("Intervals contain the score in 95% of repetitions with other rows to test on.");

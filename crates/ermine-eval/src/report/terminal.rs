@@ -115,6 +115,9 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n{}\n{SEEN_NOTE}", self.title(), self.judged_on())?;
+        for difference in &self.differences {
+            writeln!(f, "Differs from the training data: {difference}.")?;
+        }
         part(f, "Scores", &self.scores())?;
         self.classes_in_text(f)?;
         self.curves_in_text(f)?;

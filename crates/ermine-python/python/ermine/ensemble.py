@@ -520,6 +520,9 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         Initial raw score of all rows; none for the best constant.
     quantile_alpha : list of float, default=(0.5,)
         Levels of the quantiles that the quantile loss predicts.
+    calibrate_quantiles : bool, default=False
+        Calibrate the quantiles by cross-validation, so that they hold on rows the model hasn't seen (conformalized
+        quantile regression); the certificate states the coverage of held-out rows. Takes up to five more trainings.
     huber_slope : float, default=1.0
         Residual beyond which the Huber loss is linear.
     tweedie_variance_power : float, default=1.5
@@ -568,7 +571,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score", "quantile_alpha", "calibrate_quantiles", "huber_slope", "tweedie_variance_power")
     _takes_sparse = True
     _is_random = True
     _multi_output = True
@@ -609,6 +612,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         validation_fraction: float = 0.1,
         base_score: float | None = None,
         quantile_alpha: Sequence[float] = (0.5,),
+        calibrate_quantiles: bool = False,
         huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
         criterion: str = "friedman_mse",
@@ -653,6 +657,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         self.validation_fraction = validation_fraction
         self.base_score = base_score
         self.quantile_alpha = quantile_alpha
+        self.calibrate_quantiles = calibrate_quantiles
         self.huber_slope = huber_slope
         self.tweedie_variance_power = tweedie_variance_power
         self.criterion = criterion
