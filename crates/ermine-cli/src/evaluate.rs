@@ -111,12 +111,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         bold(&clean(&file)),
         counted(evaluation.n_rows, "row")
     );
-    let mut said = format!("{}{}", if args.out.quiet { "" } else { &heading }, text(&evaluation));
+    let mut output = format!("{}{}", if args.out.quiet { "" } else { &heading }, text(&evaluation));
     for (k, mean) in &ndcg {
-        said += &format!("  NDCG@{k}: {mean:.5}\n");
+        output += &format!("  NDCG@{k}: {mean:.5}\n");
     }
-    said += &threshold.as_ref().map(threshold_text).unwrap_or_default();
-    print(&said)
+    output += &threshold.as_ref().map(threshold_text).unwrap_or_default();
+    print(&output)
 }
 
 /// The target of a model under another name, as a test set has it.

@@ -3,7 +3,7 @@
 //!
 //! **Idea.** Conjugate gradients. From zero on, every step stays in the space that the data spans, so of several solutions the one with the smallest norm is found.
 //!
-//! A preconditioner `M`, of which only `M^-1 r` is asked for, makes the steps fewer: the nearer `M` is to `A`, the fewer there are.
+//! A preconditioner `M`, known by `M^-1 r`, makes the steps fewer: the nearer `M` is to `A`, the fewer there are.
 //!
 //! **Cost.** A step is one application of `A`: two passes over the data. **Reference.** Hestenes and Stiefel (1952); Björck, "Numerical Methods for Least Squares Problems", section 7.4.
 

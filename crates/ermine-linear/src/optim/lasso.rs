@@ -39,7 +39,7 @@ pub struct LassoProblem<'a> {
     pub tolerance: f64,
     /// How often the working set may be renewed for each strength.
     pub max_iterations: usize,
-    /// Who is told about progress and may stop it.
+    /// Receives progress, and may cancel the work.
     pub observer: &'a dyn Observer,
 }
 

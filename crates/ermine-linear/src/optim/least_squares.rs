@@ -89,7 +89,7 @@ pub struct LeastSquares<'a> {
     pub intercept: bool,
     /// Strength of the ridge penalty, at least 0.
     pub lambda: f64,
-    /// Who may stop it.
+    /// May cancel the work.
     pub observer: &'a dyn Observer,
 }
 
