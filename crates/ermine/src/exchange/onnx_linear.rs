@@ -33,7 +33,7 @@ pub(super) fn graph(model: &Model) -> Result<Option<(OnnxGraph, Vec<ProtobufMess
 struct BasicColumns {
     /// Columns of `X` that are numbers, and what stands for a missing one.
     numbers: Vec<(i64, f64)>,
-    /// Columns of `X` and the category that is asked about.
+    /// Columns of `X` and the category that each is compared with.
     categories: Vec<(i64, f64)>,
     /// For each encoded column, its terms (basic column and factor) and a constant. Basic columns are the numbers, whether each is missing, and the categories.
     encoded: Vec<(Vec<(usize, f64)>, f64)>,
