@@ -1,11 +1,7 @@
 //! The decision threshold of two classes: at which probability a row counts as the second class, by what mistakes cost.
 
 use crate::failure::Failure;
-<<<<<<< HEAD
-use ermine_core::matrix::Dataset;
-=======
 use ermine_core::matrix::{Dataset, Task};
->>>>>>> job
 use ermine_core::model::{Model, Output, Prediction};
 use serde::Serialize;
 
@@ -47,12 +43,8 @@ pub struct ThresholdChoice {
 
 /// The probability of the second class of each row; an error where there are not two classes with probabilities.
 pub fn second_probabilities(prediction: &Prediction, flag: &str) -> Result<Vec<f64>, Failure> {
-<<<<<<< HEAD
-    if prediction.output() != Output::Probabilities || prediction.classes().len() != 2 {
-=======
     let is_binary = prediction.task() == Task::Classification && prediction.classes().len() == 2;
     if prediction.output() != Output::Probabilities || !is_binary {
->>>>>>> job
         return Err(Failure::Usage(format!("{flag}: the model must predict probabilities of two classes")));
     }
     Ok((0..prediction.n_rows()).map(|row| prediction.row(row)[1]).collect())

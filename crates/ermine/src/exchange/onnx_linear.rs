@@ -10,11 +10,7 @@
 use super::onnx::{OnnxGraph, int, tensor, value};
 use super::protobuf::ProtobufMessage;
 use ermine_core::error::{Error, Result};
-<<<<<<< HEAD
 use ermine_core::matrix::{ColumnEncoding, FeatureMap, Task};
-=======
-use ermine_core::matrix::{Encoding, FeatureMap, Task};
->>>>>>> job
 use ermine_core::model::{Link, Model};
 use ermine_linear::kernel::Kernel;
 use ermine_linear::learner::linear::fitted::{LinearLink, LinearModel};
@@ -37,11 +33,7 @@ pub(super) fn graph(model: &Model) -> Result<Option<(OnnxGraph, Vec<ProtobufMess
 struct BasicColumns {
     /// Columns of `X` that are numbers, and what stands for a missing one.
     numbers: Vec<(i64, f64)>,
-<<<<<<< HEAD
-    /// Columns of `X` and the category that is asked about.
-=======
     /// Columns of `X` and the category that each is compared with.
->>>>>>> job
     categories: Vec<(i64, f64)>,
     /// For each encoded column, its terms (basic column and factor) and a constant. Basic columns are the numbers, whether each is missing, and the categories.
     encoded: Vec<(Vec<(usize, f64)>, f64)>,
@@ -50,17 +42,10 @@ struct BasicColumns {
 fn basic_columns(map: &FeatureMap) -> BasicColumns {
     let encodings = map.encoder().columns();
     let mut basic = BasicColumns { numbers: Vec::new(), categories: Vec::new(), encoded: Vec::new() };
-<<<<<<< HEAD
     let n_numbers = encodings.iter().filter(|encoding| matches!(encoding, ColumnEncoding::Number { .. })).count();
     for (feature, encoding) in encodings.iter().enumerate() {
         match encoding {
             ColumnEncoding::Number { fill, center, scale, indicator } => {
-=======
-    let n_numbers = encodings.iter().filter(|encoding| matches!(encoding, Encoding::Number { .. })).count();
-    for (feature, encoding) in encodings.iter().enumerate() {
-        match encoding {
-            Encoding::Number { fill, center, scale, indicator } => {
->>>>>>> job
                 let place = basic.numbers.len();
                 basic.numbers.push((feature as i64, *fill));
                 basic.encoded.push((vec![(place, 1.0 / scale)], -center / scale));
@@ -68,11 +53,7 @@ fn basic_columns(map: &FeatureMap) -> BasicColumns {
                     basic.encoded.push((vec![(n_numbers + place, 1.0)], 0.0));
                 }
             }
-<<<<<<< HEAD
             ColumnEncoding::OneHot { place, indicator, reference } => {
-=======
-            Encoding::OneHot { place, indicator, reference } => {
->>>>>>> job
                 let mut known = Vec::new();
                 let mut columns = vec![Vec::new(); place.iter().flatten().count()];
                 for (code, column) in place.iter().enumerate() {
