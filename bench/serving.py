@@ -137,7 +137,7 @@ def main():
         train = [program, "train", folder / "train.csv", "--target", "y", "--quiet"]
         subprocess.run([*train, "--learner", "gradient-boosting", "--n-estimators", str(TREES), "-o", folder / "model.ermine"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([*train, "--learner", "nearest-neighbors", "-o", folder / "neighbors.ermine"], check=True, stdout=subprocess.DEVNULL)
-        lightgbm.LGBMClassifier(n_estimators=TREES, verbose=-1).fit(x, y, feature_name=names).booster_.save_model(folder / "peer.txt")
+        lightgbm.train({"objective": "binary", "verbose": -1}, lightgbm.Dataset(x, y, feature_name=names), TREES).save_model(folder / "peer.txt")
         (folder / "peer.py").write_text(PEER)
         body = json.dumps({"rows": [dict(zip(names, x[0].tolist(), strict=True))]})
         run = lambda url, model_body=body: load(url, model_body, options.seconds, options.connections, folder)  # noqa: E731

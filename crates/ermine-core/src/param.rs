@@ -572,7 +572,7 @@ mod tests {
         assert_eq!(message("count", "0"), "sample: count = 0 is not allowed: expected a whole number, at least 1");
         assert_eq!(message("count", "2.5"), "sample: count = 2.5 is not allowed: expected a whole number, at least 1");
         assert_eq!(message("color", "blue"), "sample: color = blue is not allowed: expected red | green");
-        assert_eq!(message("color", "red"), "no parameter named 'color': did you mean 'color'?");
+        assert_eq!(message("colr", "red"), "no parameter named 'colr': did you mean 'color'?");
         assert!(message("rate", "nan").contains("more than 0 and at most 1"));
     }
 

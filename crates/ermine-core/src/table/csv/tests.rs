@@ -97,7 +97,7 @@ fn errors_contain_line_column_and_expectation() {
         (
             "a,b\n1,small\n2,huge\n",
             &with_types(&[("b", "ordinal:small<large")]),
-            "line 3, column 'b': 'huge' is none of the levels small < large",
+            "line 3, column 'b': 'huge' is not one of the levels small < large",
         ),
         (
             "a,b\n1,true\n2,maybe\n",
