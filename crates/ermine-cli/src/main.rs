@@ -103,8 +103,6 @@ enum Command {
     Man(completions::ManArgs),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
-    Completions(completions::Args),
-    Man(completions::ManArgs),
 }
 
 fn memory_limit(text: &str) -> Result<u64, String> {
@@ -155,8 +153,6 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Man(args) => completions::run_man(&args, &Cli::command()),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args),
-        Command::Completions(args) => completions::run(&args, &Cli::command()),
-        Command::Man(args) => completions::run_man(&args, &Cli::command()),
     }
 }
 

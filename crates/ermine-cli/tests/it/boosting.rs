@@ -66,7 +66,7 @@ fn training_continues_from_a_model() {
         "-o",
         "x.ermine",
     ];
-    sandbox.run(&forest).fails(1, &["random-forest", "continuing from a model of gradient-boosting"]);
+    sandbox.run(&forest).fails(2, &["random-forest", "continuing from a model of gradient-boosting"]);
     for option in ["--init-model", "--validation", "--checkpoint", "--init-score"] {
         let tree =
             ["train", &file, "--target", "species", "--learner", "decision-tree", option, "island", "-o", "x.ermine"];
