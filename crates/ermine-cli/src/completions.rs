@@ -152,7 +152,10 @@ fn manual(name: &str, command: &Command) -> String {
         }
         for arg in args() {
             let flags = if positional { arg.get_id().as_str().to_uppercase() } else { flags_of(arg).join(", ") };
-            let names = arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>();
+            let names = arg.get_value_names().map_or_else(
+                || vec![arg.get_id().to_string()],
+                |names| names.iter().map(ToString::to_string).collect(),
+            );
             let value = if takes_value(arg) && !positional { format!(" {}", names.join(" ")) } else { String::new() };
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
             let values = values_of(arg);

@@ -56,6 +56,12 @@ pub fn train(
     if !stream.classes.is_empty() {
         first = first.with_classes(&stream.classes)?;
     }
+    if let Ok((_, [only])) = first.classes().map(|(codes, labels)| (codes, &**labels)) {
+        return Err(Failure::Work(format!(
+            "{}: all rows of the first batch are of class '{only}'; list all classes with --classes, or make batches larger (--stream ROWS)",
+            args.file.display()
+        )));
+    }
     let declared = read_options(args).types;
     let work = || {
         let mut model = incremental.fit_batch(&first, None, context)?;

@@ -194,7 +194,7 @@ def test_watched_rows_start_from_their_own_init_score(numbers):
     assert np.allclose(staged, model.validation_loss_[: model.n_estimators_])
     assert model.n_estimators_ == model.validation_loss_.argmin() + 1
     assert model.evals_result_ == {"validation_0": {"loss": model.validation_loss_.tolist()}}
-    with pytest.raises(ValueError, match="validation data has no init scores"):
+    with pytest.raises(ValueError, match="validation set has no init scores"):
         model.fit(X[:400], y[:400], init_score=guess[:400], eval_set=(X[400:], y[400:]))
     with pytest.raises(ValueError, match="eval_init_score"):
         model.fit(X, y, eval_init_score=guess)

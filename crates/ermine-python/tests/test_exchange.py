@@ -169,7 +169,7 @@ def test_unsupported_exports_are_errors(tmp_path):
 
     model = LinearRegression().fit(np.nan_to_num(X), NUMBER)
     with pytest.raises(ValueError, match="trees"):
-        model.export(tmp_path / "model.onnx")
+        model.export(tmp_path / "model.c")
     with pytest.raises(ValueError, match="ending"):
         model.export(tmp_path / "model")
     model.export(tmp_path / "model.json")

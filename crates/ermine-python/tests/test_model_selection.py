@@ -17,9 +17,9 @@ from ermine.tree import DecisionTreeClassifier, DecisionTreeRegressor
 SEARCHES = {
     "ridge": (Ridge(), {"alpha": [0.1, 1.0, 100.0], "fit_intercept": [True, False]}, "r2"),
     "neighbors": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 8, 20], "weights": ["uniform", "distance"]}, "accuracy"),
-    "pruning": (DecisionTreeClassifier(), [{"ccp_alpha": [0.0, 0.01, 0.05]}, {"max_depth": [1, 3]}], "neg_log_loss"),
+    "pruning": (DecisionTreeClassifier(random_state=0), [{"ccp_alpha": [0.0, 0.01, 0.05]}, {"max_depth": [1, 3]}], "neg_log_loss"),
     "rounds": (GradientBoostingClassifier(learning_rate=0.3), {"n_estimators": [2, 5, 20], "max_leaf_nodes": [4, 8]}, "roc_auc"),
-    "one after the other": (DecisionTreeRegressor(), {"max_depth": [2, None]}, "neg_mean_absolute_error"),
+    "one after the other": (DecisionTreeRegressor(random_state=0), {"max_depth": [2, None]}, "neg_mean_absolute_error"),
 }
 
 
@@ -49,7 +49,7 @@ def test_integer_folds_equal_those_of_scikit_learn(cv):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(83, 3))
     y = np.array(["b", "a", "c"])[rng.choice(3, 83, p=[0.5, 0.3, 0.2])]
-    np.testing.assert_allclose(ours.cross_val_score(DecisionTreeClassifier(), X, y, cv=cv), theirs.cross_val_score(DecisionTreeClassifier(), X, y, cv=cv))
+    np.testing.assert_allclose(ours.cross_val_score(DecisionTreeClassifier(random_state=0), X, y, cv=cv), theirs.cross_val_score(DecisionTreeClassifier(random_state=0), X, y, cv=cv))
     np.testing.assert_allclose(ours.cross_val_score(Ridge(), X, X[:, 0] ** 2, cv=cv), theirs.cross_val_score(Ridge(), X, X[:, 0] ** 2, cv=cv))
     a, b = (where.GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 4]}, cv=cv).fit(X, y) for where in (ours, theirs))
     for k in range(a.n_splits_):
@@ -57,12 +57,12 @@ def test_integer_folds_equal_those_of_scikit_learn(cv):
     with pytest.raises(ValueError, match="folds"):
         ours.cross_val_score(Ridge(), X, X[:, 0], cv=84)
     with pytest.raises(ValueError, match="folds"):
-        ours.cross_val_score(DecisionTreeClassifier(), X, y, cv=1)
+        ours.cross_val_score(DecisionTreeClassifier(random_state=0), X, y, cv=1)
 
 
 def test_settings_at_random_are_no_worse_than_the_estimator_itself():
     X, y = make_classification(300, 6, random_state=0)
-    tree = DecisionTreeClassifier()
+    tree = DecisionTreeClassifier(random_state=0)
     for search in (ours.RandomizedSearchCV(tree, n_iter=4, cv=3), ours.HalvingRandomSearchCV(tree, n_candidates=4, cv=3, factor=2)):
         search.fit(X, y)
         assert set(search.best_params_) <= set(tree.get_params())
@@ -97,7 +97,7 @@ def test_splits_are_masks_or_row_numbers_from_either_end():
         ({"cv": 1}, "folds"),
         ({"cv": 1000}, "folds"),
         ({"cv": [([0], [99])]}, "numbered below"),
-        ({"cv": [([], [1])]}, "one row or more"),
+        ({"cv": [([], [1])]}, "at least one row each"),
         ({"param_grid": []}, "no settings"),
     ],
 )
@@ -111,8 +111,8 @@ def test_a_validation_curve_is_that_of_scikit_learn():
     X, y = make_classification(300, 6, random_state=0)
     cv = list(theirs.StratifiedKFold(4).split(X, y))
     kw = {"param_name": "max_depth", "param_range": [1, 3, 9], "cv": cv, "scoring": "neg_log_loss"}
-    a = ours.validation_curve(DecisionTreeClassifier(), X, y, **kw)
-    b = theirs.validation_curve(DecisionTreeClassifier(), X, y, **kw)
+    a = ours.validation_curve(DecisionTreeClassifier(random_state=0), X, y, **kw)
+    b = theirs.validation_curve(DecisionTreeClassifier(random_state=0), X, y, **kw)
     for mine, other in zip(a, b):
         np.testing.assert_allclose(mine, other, rtol=1e-9)
 
@@ -135,7 +135,7 @@ def test_a_learning_curve_is_that_of_scikit_learn(cv):
 def test_a_learning_curve_of_classes_is_that_of_scikit_learn():
     X, y = make_classification(301, 6, n_classes=3, n_informative=4, random_state=0)
     for cv in (4, theirs.StratifiedKFold(3)):
-        got, want = (of.learning_curve(DecisionTreeClassifier(), X, y, cv=cv) for of in (ours, theirs))
+        got, want = (of.learning_curve(DecisionTreeClassifier(random_state=0), X, y, cv=cv) for of in (ours, theirs))
         for a, b in zip(got, want):
             np.testing.assert_allclose(a, b, rtol=1e-9)
 
@@ -161,13 +161,13 @@ def test_failing_settings_get_the_error_score():
     assert y.min() < 0
     grid = {"criterion": ["squared_error", "poisson"]}
     with pytest.warns(RuntimeWarning, match="1 of 2 settings could not be used"):
-        search = ours.GridSearchCV(DecisionTreeRegressor(), grid, cv=3).fit(X, y)
+        search = ours.GridSearchCV(DecisionTreeRegressor(random_state=0), grid, cv=3).fit(X, y)
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [False, True] and search.best_params_ == {"criterion": "squared_error"}
     with pytest.warns(RuntimeWarning, match="set to -7"):
-        search = ours.GridSearchCV(DecisionTreeRegressor(), grid, cv=3, error_score=-7).fit(X, y)
+        search = ours.GridSearchCV(DecisionTreeRegressor(random_state=0), grid, cv=3, error_score=-7).fit(X, y)
     assert search.cv_results_["split0_test_score"][1] == -7
     with pytest.raises(ValueError, match="error_score"):
-        ours.GridSearchCV(DecisionTreeRegressor(), grid, cv=3, error_score="zero").fit(X, y)
+        ours.GridSearchCV(DecisionTreeRegressor(random_state=0), grid, cv=3, error_score="zero").fit(X, y)
 
 
 def test_without_a_refit_there_is_nothing_to_predict_with():
@@ -185,12 +185,12 @@ def test_halving_accepts_the_arguments_of_scikit_learn():
 
     X, y = make_classification(300, 6, random_state=0)
     options = {"param_distributions": {"max_depth": [1, 2, 4, 8], "min_impurity_decrease": loguniform(1e-5, 1e-2)}, "factor": 2, "random_state": 0, "cv": 3, "n_candidates": 6}
-    got, want = (of.HalvingRandomSearchCV(DecisionTreeClassifier(), **options).fit(X, y) for of in (ours, theirs))
+    got, want = (of.HalvingRandomSearchCV(DecisionTreeClassifier(random_state=0), **options).fit(X, y) for of in (ours, theirs))
     assert got.best_params_ == want.best_params_ and got.n_iterations_ == want.n_iterations_
     for wrong, words in (({"factor": 1}, "factor"), ({"resource": "n_estimators"}, "param_distributions")):
         with pytest.raises(ValueError, match=words):
-            ours.HalvingRandomSearchCV(DecisionTreeClassifier(), **wrong).fit(X, y)
-    search = ours.HalvingRandomSearchCV(DecisionTreeClassifier(), n_candidates=9, factor=9, cv=3)
+            ours.HalvingRandomSearchCV(DecisionTreeClassifier(random_state=0), **wrong).fit(X, y)
+    search = ours.HalvingRandomSearchCV(DecisionTreeClassifier(random_state=0), n_candidates=9, factor=9, cv=3)
     assert search.get_params(deep=False)["factor"] == 9 and search.fit(X, y).best_score_ > 0.5
 
 

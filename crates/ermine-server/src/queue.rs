@@ -113,9 +113,9 @@ impl RequestBatch {
 }
 
 /// Ends a run that did not come to its end: what waits is refused, and the next request starts a new run.
-struct Run<'a>(&'a RequestBatch);
+struct UnfinishedBatch<'a>(&'a RequestBatch);
 
-impl Drop for Run<'_> {
+impl Drop for UnfinishedBatch<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         if state.is_running {
@@ -147,7 +147,7 @@ pub async fn predict_together(
         tokio::spawn(async move {
             let running = model.clone();
             if workers.run(move || run_batches(&running)).await.is_err() {
-                drop(Run(&model.batch));
+                drop(UnfinishedBatch(&model.batch));
             }
         });
     }
@@ -155,7 +155,7 @@ pub async fn predict_together(
 }
 
 fn run_batches(model: &ServedModel) {
-    let run = Run(&model.batch);
+    let run = UnfinishedBatch(&model.batch);
     loop {
         let jobs = run.0.take();
         if jobs.is_empty() {

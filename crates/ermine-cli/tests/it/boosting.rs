@@ -65,6 +65,7 @@ fn training_continues_from_a_model() {
         "few.ermine",
         "-o",
         "x.ermine",
+        "--quiet",
     ];
     sandbox.run(&forest).fails(2, &["random-forest", "continuing from a model of gradient-boosting"]);
     for option in ["--init-model", "--validation", "--checkpoint", "--init-score"] {

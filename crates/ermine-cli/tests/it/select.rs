@@ -222,7 +222,7 @@ fn impossible_requests_are_reported_with_a_remedy() {
     evaluate(&["--weight", "body_mass_g"]).fails(2, &["--weight body_mass_g", "this column is a feature of the model"]);
     let cv = |more: &[&str]| sandbox.run(&[&["cross-validate", &table, "-t", "species", "--quiet"], more].concat());
     let svm = ["--learner", "linear-svc", "--folds", "3", "--measure", "log-loss"];
-    cv(&svm).fails(1, &["log-loss is undefined", "no probabilities", "accuracy, balanced-accuracy"]);
+    cv(&svm).fails(1, &["log-loss is undefined", "does not predict probabilities", "accuracy, balanced-accuracy"]);
     cv(&["--learner", "decision-tree", "--curve", "max-depth="]).fails(2, &["separated by commas"]);
     let words = ["cross-validate", &table, "-t", "species", "--learner", "decision-stump", "--leave-one-out"];
     sandbox.run(&words).succeeds().prints(&["over all test rows together", "balanced accuracy, macro F1, MCC, kappa"]);

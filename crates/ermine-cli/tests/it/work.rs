@@ -46,7 +46,7 @@ fn a_model_is_trained_in_batches() {
     ]);
     sandbox.run(&["evaluate", "m.ermine", &file]).succeeds().prints(&["accuracy"]);
     let sgd = [&words[..], &["--learner", "sgd"]].concat();
-    sandbox.run(&sgd).fails(1, &["class", "'high'", "--classes"]);
+    sandbox.run(&sgd).fails(1, &["class 'low'", "--classes"]);
     let json = sandbox.run(&[&sgd[..], &["--classes", "low,high", "--json"]].concat()).succeeds().json();
     assert_eq!((&json["data"]["n_rows"], &json["data"]["n_batches"]), (&300.into(), &3.into()));
     // Other learners need all rows, and say who doesn't.
@@ -269,7 +269,9 @@ fn learners_without_the_deciding_metric_are_not_compared() {
     let penguins = penguins();
     let words = ["compare", &penguins, "-t", "species", "--measure", "log-loss", "--trials", "0", "--json"];
     let json = sandbox.run(&[&words[..], &["--learners", "svc,decision-tree,baseline"]].concat()).succeeds().json();
-    assert_eq!((json["leaderboard"].as_array().unwrap().len(), &json["best"]), (2, &"baseline".into()));
+    let compared: Vec<&serde_json::Value> =
+        json["leaderboard"].as_array().unwrap().iter().map(|row| &row["learner"]).collect();
+    assert!(compared.len() == 2 && compared.iter().all(|name| **name != "svc"), "{compared:?}");
     assert_eq!(json["absent"][0]["learner"], "svc");
     assert!(json["absent"][0]["why"].as_str().unwrap().contains("log loss"), "{}", json["absent"]);
     sandbox.run(&[&words[..], &["--learners", "svc"]].concat()).fails(1, &["svc", "log loss"]);
@@ -483,10 +485,7 @@ fn a_forest_is_grown_in_two_steps_inspected_and_predicts_quantiles() {
     train(&["--n-estimators", "12", "--seed", "3", "-o", "once.ermine"]);
     assert!(sandbox.read("whole.ermine") == sandbox.read("once.ermine"), "continued with the seed it was started with");
     sandbox.run(&["show", "whole.ermine"]).succeeds().prints(&["the average of 12 trees", "feature importances"]);
-    sandbox
-        .run(&["show", "whole.ermine", "--tree", "1"])
-        .succeeds()
-        .prints(&["decision-tree", "it is tree 0 of a forest"]);
+    sandbox.run(&["show", "whole.ermine", "--tree", "1"]).succeeds().prints(&["species in {Adelie, Chinstrap}?", "→"]);
     sandbox
         .run(&["show", "whole.ermine", "--shap", &penguins])
         .succeeds()

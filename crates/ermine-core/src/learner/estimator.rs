@@ -156,6 +156,8 @@ impl ParamType for EstimatorList {
     fn from_value(value: &Value) -> Option<Self> {
         // Commas inside parentheses may have cut a learner in two on its way here: all parts are put together again.
         let text = match value {
+            // Nothing between two commas.
+            Value::List(parts) if parts.iter().any(|part| matches!(part, Value::None)) => return None,
             Value::Text(_) | Value::List(_) => value.to_string(),
             _ => return None,
         };

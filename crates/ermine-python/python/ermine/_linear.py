@@ -227,7 +227,7 @@ class ClosedFormMethods(PositiveCoefficients):
     solver: str
 
     def _needs_sklearn(self) -> bool:
-        return super()._needs_sklearn() or np.ndim(self.__dict__.get("alpha")) > 0
+        return super()._needs_sklearn() or np.ndim(self.__dict__.get("alpha", 0.0)) > 0
 
     @property
     def solver_(self) -> str:

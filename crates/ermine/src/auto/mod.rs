@@ -142,7 +142,7 @@ impl Learner for Auto {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        Run::new(self, data, context, AutoOptions::default()).train()
+        AutoRun::new(self, data, context, AutoOptions::default()).train()
     }
 }
 
@@ -196,7 +196,7 @@ impl Learner for WithOptions<'_> {
         &INFO
     }
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        Run::new(self.auto, data, context, self.options).train()
+        AutoRun::new(self.auto, data, context, self.options).train()
     }
 }
 
@@ -213,7 +213,7 @@ struct Tried {
 }
 
 /// A run under way.
-struct Run<'a> {
+struct AutoRun<'a> {
     auto: &'a Auto,
     data: &'a Dataset,
     context: &'a Context<'a>,
@@ -247,8 +247,8 @@ impl Observer for Until<'_> {
     }
 }
 
-impl<'a> Run<'a> {
-    fn new(auto: &'a Auto, data: &'a Dataset, context: &'a Context<'a>, options: AutoOptions<'a>) -> Run<'a> {
+impl<'a> AutoRun<'a> {
+    fn new(auto: &'a Auto, data: &'a Dataset, context: &'a Context<'a>, options: AutoOptions<'a>) -> AutoRun<'a> {
         let usual = match data.task() {
             Task::Classification => Measure::LogLoss,
             Task::Regression => Measure::Rmse,
@@ -256,7 +256,7 @@ impl<'a> Run<'a> {
             Task::Multilabel => Measure::HammingLoss,
         };
         let measure = auto.scoring.unwrap_or(usual);
-        Run { auto, data, context, options, start: Instant::now(), measure }
+        AutoRun { auto, data, context, options, start: Instant::now(), measure }
     }
 
     /// The moment when this share of the time budget is over.

@@ -1,7 +1,7 @@
 //! Stacking: a learner that learns from the predictions of other learners.
 //!
 //! **Idea.** Every learner is cross-validated; its predictions for held-out rows become columns of a new table, on which the final learner is trained. The learners themselves are
-//! then trained on all rows. Predictions for training rows would be too good, and the final learner would trust whoever overfits most: that is why they are out of fold.
+//! then trained on all rows. Predictions for training rows would be too good, and the final learner would trust the learner that overfits most: so they are out of fold.
 //!
 //! **Columns.** One for each class (the second alone of two classes), or one for numbers; then the features themselves with `passthrough`.
 //!
@@ -40,7 +40,7 @@ params! {
     /// A learner on top of the out-of-fold predictions of other learners.
     pub struct Stacking("stacking") {
         /// Learners: their names, with non-default parameters in parentheses.
-        estimators: EstimatorList = EstimatorList::named(&["random-forest", "nearest-neighbors"]);
+        estimators: EstimatorList = EstimatorList::named(&["random-forest", "extra-trees"]);
         /// Learner that combines their predictions; none for logistic regression (classes) or ridge regression with a cross-validated penalty (numbers).
         final_estimator: Option<Estimator> = None;
         /// Number of cross-validation folds.

@@ -33,7 +33,7 @@ params! {
     /// The weighted mean, or the majority, of different learners.
     pub struct Voting("voting") {
         /// Learners: their names, with non-default parameters in parentheses.
-        estimators: EstimatorList = EstimatorList::named(&["random-forest", "nearest-neighbors"]);
+        estimators: EstimatorList = EstimatorList::named(&["random-forest", "extra-trees"]);
         /// How classifiers are combined: the mean of their probabilities (soft) or the majority of their predicted classes (hard).
         voting: VotingMethod = VotingMethod::Soft;
         /// Weight of each learner; equal if not given.

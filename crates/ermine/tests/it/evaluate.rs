@@ -668,7 +668,7 @@ fn an_undefined_metric_is_an_error_with_its_reason() {
     let message = |measure, data| model.evaluate_by(&[Measure::Accuracy, measure], data).unwrap_err().to_string();
     let said = message(Measure::RocAuc, &same);
     assert!(said.contains("roc-auc") && said.contains("one class") && said.contains("accuracy, error-rate"), "{said}");
-    assert!(message(Measure::LogLoss, &data).contains("no probabilities"));
+    assert!(message(Measure::LogLoss, &data).contains("does not predict probabilities"));
     assert!(!message(Measure::LogLoss, &data).split("defined metrics:").last().unwrap().contains("log-loss"));
     // The usual measures are those that can be told.
     assert!(model.evaluate(&same).unwrap().score("ROC AUC").is_none());

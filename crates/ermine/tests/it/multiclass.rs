@@ -9,7 +9,7 @@ use ermine_core::model::{Model, Output};
 use ermine_core::param::{Parameters, Value};
 
 fn tree() -> Estimator {
-    Estimator::named("decision-tree").with("max_depth", 3usize)
+    Estimator::named("decision-tree").with("max_depth", 2usize)
 }
 
 fn rows(value: &serde_json::Value) -> Vec<Vec<f64>> {

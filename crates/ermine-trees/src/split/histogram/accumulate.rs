@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "cuts for every column")]
+    #[should_panic(expected = "every column needs cuts")]
     fn missing_cuts_panic() {
         // Its blocks would be read with the wrong number of columns.
         let column = |j: usize| Column::numeric(format!("{j}"), (0..200).map(f64::from).collect::<Vec<_>>());
