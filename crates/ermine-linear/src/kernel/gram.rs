@@ -2,7 +2,9 @@
 
 use super::element::KernelElement;
 use super::points::KernelPoints;
+use ermine_core::error::Result;
 use ermine_core::parallel;
+use ermine_core::progress::{Observer, check};
 use std::ops::Range;
 
 /// A symmetric matrix of kernel values.
@@ -140,15 +142,18 @@ impl<E: KernelElement> KernelMatrix<E> for PrecomputedMatrix<'_, E> {
 }
 
 /// All values of a matrix, row after row.
-pub fn whole<E: KernelElement>(gram: &dyn KernelMatrix<E>) -> Vec<E> {
+pub fn whole<E: KernelElement>(gram: &dyn KernelMatrix<E>, observer: &dyn Observer) -> Result<Vec<E>> {
     const ROWS: usize = 64;
     let n = gram.n_rows();
     let mut values = vec![E::ZERO; n * n];
-    parallel::for_each_chunk(&mut values, (ROWS * n).max(1), |c, out| {
+    let blocks = parallel::consume(values.chunks_mut((ROWS * n).max(1)), |c, out| {
+        check(observer)?;
         let rows: Vec<u32> = (c * ROWS..c * ROWS + out.len() / n).map(|i| i as u32).collect();
         gram.block(&rows, 0..n, out);
+        Ok(())
     });
-    values
+    blocks.into_iter().collect::<Result<()>>()?;
+    Ok(values)
 }
 
 #[cfg(test)]

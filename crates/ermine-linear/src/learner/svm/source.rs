@@ -8,6 +8,7 @@ use crate::optim::smo::{self, DualProblem, SmoOptions, SmoSolution};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::Design;
 use ermine_core::matrix::Features;
+use ermine_core::progress::Observer;
 
 /// A matrix of kernel values to learn from.
 pub enum KernelSource {
@@ -96,14 +97,16 @@ impl KernelSource {
     }
 
     /// All kernel values at once, where they take no more than so many bytes and are dearer to compute than to read.
-    pub fn kept(&self, bytes: usize) -> Option<KernelSource> {
+    pub fn kept(&self, bytes: usize, observer: &dyn Observer) -> Result<Option<KernelSource>> {
         let fits = |n: usize, size: usize| n.saturating_mul(n).saturating_mul(size) <= bytes;
         match self {
             KernelSource::Single(p) if p.is_dear() && fits(p.len(), 4) => {
-                Some(KernelSource::GivenSingle(whole(p), p.len()))
+                Ok(Some(KernelSource::GivenSingle(whole(p, observer)?, p.len())))
             }
-            KernelSource::Double(p) if p.is_dear() && fits(p.len(), 8) => Some(KernelSource::Given(whole(p), p.len())),
-            _ => None,
+            KernelSource::Double(p) if p.is_dear() && fits(p.len(), 8) => {
+                Ok(Some(KernelSource::Given(whole(p, observer)?, p.len())))
+            }
+            _ => Ok(None),
         }
     }
 

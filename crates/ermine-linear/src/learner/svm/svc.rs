@@ -161,7 +161,8 @@ impl PathLearner for Svc {
                 })
                 .collect();
             let whole = parts.iter().flat_map(|part| &part.0).all(|p| p.n_first > 0 && p.n_first < p.rows.len());
-            let kept = if whole { problem.source.kept((self.cache_size * 1e6) as usize) } else { None };
+            let bytes = (self.cache_size * 1e6) as usize;
+            let kept = if whole { problem.source.kept(bytes, context.observer)? } else { None };
             let Some(kept) = kept else { return Ok(None) };
             let one_at_a_time = SerialObserver { lock: Mutex::new(()), observer: context.observer };
             let context = &Context { observer: &one_at_a_time, ..*context };

@@ -294,7 +294,7 @@ fn descend<E: KernelElement>(
         }
         working_set::choose(state, size, &mut set);
         let points: Vec<u32> = set.iter().map(|&v| state.row(v as usize) as u32).collect();
-        let kernel = matrix(gram, &points);
+        let kernel = matrix(gram, &points, options.observer)?;
         let mut inner = InnerProblem::new(state, &set, &kernel, |i| gram.diagonal(i));
         let enough = if set.len() == state.variables.len() { 0.0 } else { 0.1 * violation };
         let made = inner.run(enough.max(0.5 * options.tolerance), options.max_steps - steps, options.observer)?;
@@ -317,8 +317,8 @@ fn descend<E: KernelElement>(
 }
 
 /// The kernel values among some rows.
-fn matrix<E: KernelElement>(gram: &dyn KernelMatrix<E>, points: &[u32]) -> Vec<E> {
-    whole(&*gram.select(points))
+fn matrix<E: KernelElement>(gram: &dyn KernelMatrix<E>, points: &[u32], observer: &dyn Observer) -> Result<Vec<E>> {
+    whole(&*gram.select(points), observer)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) fn polish<E: KernelElement>(
         return Ok(());
     }
     let points: Vec<u32> = free.iter().map(|&v| state.row(v) as u32).collect();
-    let all = matrix(gram, &points);
+    let all = matrix(gram, &points, observer)?;
     let width = free.len();
     let mut places: Vec<usize> = (0..width).collect();
     for _ in 0..STEPS {
