@@ -16,7 +16,7 @@ from ermine.tree import DecisionTreeClassifier
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
-bases = {"perceptron": Perceptron(), "logistic regression": LogisticRegression(C=0.01, max_iter=1000), "decision tree": DecisionTreeClassifier(max_depth=6)}
+bases = {"perceptron": Perceptron(), "logistic regression": LogisticRegression(C=0.01, max_iter=1000), "decision tree": DecisionTreeClassifier(max_depth=6, random_state=0)}
 reductions = {
     "one vs. rest": lambda base: OneVsRestClassifier(base, random_state=0),
     "one vs. one": lambda base: OneVsOneClassifier(base, random_state=0),

@@ -25,7 +25,7 @@ print("categories:    ", ", ".join(X.columns[[not pd.api.types.is_numeric_dtype(
 print()
 print(f"{'':28} {'accuracy':>8} {'log loss':>8}")
 for model in (
-    DecisionTreeClassifier(max_depth=3),
+    DecisionTreeClassifier(max_depth=3, random_state=0),
     RandomForestClassifier(100, random_state=0),
     GradientBoostingClassifier(n_estimators=100, random_state=0),
     LogisticRegression(),
@@ -37,7 +37,7 @@ for model in (
 
 # A row with hardly any value, and a category that training didn't have: both count as missing.
 unknown = pd.DataFrame({"island": ["Atlantis"], "bill_length_mm": [46.0], "bill_depth_mm": [None], "flipper_length_mm": [None], "body_mass_g": [None], "sex": [None]})
-tree = DecisionTreeClassifier(max_depth=3).fit(X_train, y_train)
+tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X_train, y_train)
 print()
 print("a penguin with a bill of 46 mm from an unknown island:")
 for species, probability in zip(tree.classes_, tree.predict_proba(unknown)[0]):

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class KNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator.ProbabilisticClassifier):  # type: ignore[misc]
-    """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
+    """Majority class or mean of the k nearest training rows; exact search, many metrics.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class KNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator.Prob
 
 
 class RadiusNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator.ProbabilisticClassifier):  # type: ignore[misc]
-    """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
+    """Majority class or mean of the k nearest training rows; exact search, many metrics.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class RadiusNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator
 
 
 class KNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor):  # type: ignore[misc]
-    """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
+    """Majority class or mean of the k nearest training rows; exact search, many metrics.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ class KNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor):  # 
 
 
 class RadiusNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor):  # type: ignore[misc]
-    """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
+    """Majority class or mean of the k nearest training rows; exact search, many metrics.
 
     Parameters
     ----------

@@ -227,6 +227,7 @@ class SVR(_svm.KernelRegressor):
     _learner = "svr"
     _parameters = ("C", "epsilon", "kernel", "degree", "gamma", "coef0", "tol", "cache_size", "max_iter", "standardize")
     _takes_sparse = True
+    _multi_output = True
 
     def __init__(
         self,

@@ -129,6 +129,7 @@ class DecisionStumpRegressor(_ensemble.TreeExplanations, _estimator.Regressor):
     _parameters = ("max_categories",)
     _takes_sparse = True
     _poor_score = True
+    _multi_output = True
 
     def __init__(
         self,
