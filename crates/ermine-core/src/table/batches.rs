@@ -161,12 +161,11 @@ mod tests {
             std::fs::remove_file(&path).unwrap();
             prop_assert_eq!(batches.iter().map(Table::n_rows).sum::<usize>(), n);
             prop_assert!(batches.iter().rev().skip(1).all(|batch| batch.n_rows() == rows));
-            let mut row = 0;
-            for (batch, i) in batches.iter().flat_map(|batch| (0..batch.n_rows()).map(move |i| (batch, i))) {
+            let rows = batches.iter().flat_map(|batch| (0..batch.n_rows()).map(move |i| (batch, i)));
+            for (row, (batch, i)) in rows.enumerate() {
                 let whole = whole.as_ref().unwrap();
                 prop_assert_eq!(batch.columns()[0].number(i), whole.columns()[0].number(row));
                 prop_assert_eq!(batch.columns()[1].text(i), whole.columns()[1].text(row));
-                row += 1;
             }
         }
     }

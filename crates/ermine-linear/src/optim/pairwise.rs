@@ -123,6 +123,9 @@ fn sweep(query: &RankedQuery, scores: &[f64], order: &[u32], a: &[f64]) -> PairS
     PairSums { better, worse }
 }
 
+/// A point on the search line: the value, the coefficients, and the queries at them.
+type LinePoint = (f64, Vec<f64>, Vec<QueryPoint>);
+
 /// Where the scores of a query stand, for products with the Hessian.
 struct QueryPoint {
     scores: Vec<f64>,
@@ -293,7 +296,7 @@ impl PairRisk<'_> {
         direction: &[f64],
         observer: &dyn Observer,
         slope: f64,
-    ) -> Result<Option<(f64, Vec<f64>, Vec<QueryPoint>)>> {
+    ) -> Result<Option<LinePoint>> {
         let along = self.x.times(direction, 0.0);
         let (ww, wd, dd) = (lanes::square_sum(w), lanes::dot(w, direction), lanes::square_sum(direction));
         let rounding = 4.0 * f64::EPSILON * value.abs();
