@@ -14,7 +14,7 @@
 //!     }
 //! }
 //!
-//! static INFO: Info = Info {
+//! static INFO: LearnerInfo = LearnerInfo {
 //!     name: "fixed",
 //!     summary: "a fixed number",
 //!     capabilities: Capabilities {

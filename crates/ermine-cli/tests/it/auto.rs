@@ -35,7 +35,7 @@ fn auto_refuses_what_it_cannot_do() {
     with(&["--time", "island"]).fails(1, &["column 'island' has no times"]);
     with(&["--time", "year_"]).fails(2, &["year_"]);
     with(&["--max-latency", "5"]).fails(2, &["not a time per row"]);
-    with(&["--budget", "1ms"]).fails(1, &["too short"]);
-    with(&["--measure", "rmse"]).fails(1, &["rmse"]);
+    with(&["--budget", "1ms", "--quiet"]).fails(1, &["too short"]);
+    with(&["--measure", "rmse", "--quiet"]).fails(2, &["rmse"]);
     assert!(sandbox.files().is_empty(), "{:?}", sandbox.files());
 }
