@@ -168,7 +168,7 @@ def test_unsupported_exports_are_errors(tmp_path):
     from ermine.linear_model import LinearRegression
 
     model = LinearRegression().fit(np.nan_to_num(X), NUMBER)
-    with pytest.raises(ValueError, match="trees"):
+    with pytest.raises(ValueError, match="no tree ensemble"):
         model.export(tmp_path / "model.c")
     with pytest.raises(ValueError, match="ending"):
         model.export(tmp_path / "model")
