@@ -207,7 +207,7 @@ struct Tried {
     /// Its predictions were divided by this.
     scale: f64,
     /// The score by the measure, lower is better.
-    badness: f64,
+    loss: f64,
     /// The models of the folds; none if they were not kept.
     members: Vec<Member>,
 }
@@ -298,7 +298,7 @@ impl<'a> AutoRun<'a> {
             && held_out.costs[0] <= 1.0
             && tried[0].estimator == Estimator::named(registry::DEFAULT);
         if held_out.costs.iter().all(|cost| *cost > 1.0) {
-            return Err(self.unaffordable(&tried));
+            return Err(self.no_time_error(&tried));
         }
         let choice = choose(&held_out, &tested.fold, tested.ordered, guarded)?;
         let groups = self.train_chosen(&tried, &choice.weights, &tested)?;
@@ -360,7 +360,7 @@ impl<'a> AutoRun<'a> {
         let cv = self.auto.cv.unwrap_or(if self.auto.preset == Preset::Fast { 3 } else { 5 }).min(n_units);
         let is_large = n >= MANY_ROWS || (self.auto.preset == Preset::Fast && n >= FEW_ROWS);
         let (splits, description) = match self.context.folds {
-            Some(folds) => (Splits::of_folds(data, folds)?, "given folds".to_string()),
+            Some(folds) => (Splits::from_folds(data, folds)?, "given folds".to_string()),
             None if self.auto.in_time_order => {
                 let splits = Splits::time_ordered(data, cv)?;
                 (splits, format!("{cv} stretches of rows, each after those trained on"))
@@ -429,7 +429,7 @@ impl<'a> AutoRun<'a> {
                     continue;
                 }
             }
-            let best = tried.iter().map(|tried| tried.badness).fold(f64::INFINITY, f64::min);
+            let best = tried.iter().map(|tried| tried.loss).fold(f64::INFINITY, f64::min);
             let shown = if self.measure.higher_is_better() { -best } else { best };
             let step = Event::Step { done: i as u64 + 1, score: Some((self.measure.title(), shown)) };
             match report(self.context.observer, step) {
@@ -516,8 +516,8 @@ impl<'a> AutoRun<'a> {
             seed: self.context.seed,
         };
         let all: Vec<u32> = (0..tested.rows.len() as u32).collect();
-        let badness = alone.badness(&finished.values, &all)?;
-        Ok(Tried { estimator: estimator.clone(), finished, scale, badness, members })
+        let loss = alone.loss(&finished.values, &all)?;
+        Ok(Tried { estimator: estimator.clone(), finished, scale, loss, members })
     }
 
     /// The share of the constraints that a candidate takes.
@@ -530,7 +530,7 @@ impl<'a> AutoRun<'a> {
         size.max(latency)
     }
 
-    fn unaffordable(&self, tried: &[Tried]) -> Error {
+    fn no_time_error(&self, tried: &[Tried]) -> Error {
         let least = |of: &dyn Fn(&Tried) -> f64| tried.iter().map(of).fold(f64::INFINITY, f64::min);
         let size = least(&|tried| tried.finished.size as f64);
         let latency = least(&|tried| tried.finished.latency);
@@ -648,13 +648,13 @@ impl<'a> AutoRun<'a> {
         groups: &[MemberGroup],
         tested: &TestedRows,
     ) -> AutoSummary {
-        let signed = |badness: f64| if self.measure.higher_is_better() { -badness } else { badness };
+        let signed = |loss: f64| if self.measure.higher_is_better() { -loss } else { loss };
         let mut order: Vec<usize> = (0..tried.len()).collect();
-        order.sort_by(|&a, &b| tried[a].badness.total_cmp(&tried[b].badness).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| tried[a].loss.total_cmp(&tried[b].loss).then(a.cmp(&b)));
         let entry = |&c: &usize| {
             let estimator = tried[c].estimator.to_string();
             let group = groups.iter().find(|group| group.layout.estimator == estimator);
-            let score = Some(signed(tried[c].badness)).filter(|score| score.is_finite());
+            let score = Some(signed(tried[c].loss)).filter(|score| score.is_finite());
             AutoEntry { estimator, score, weight: group.map_or(0.0, |group| group.layout.weight), note: None }
         };
         let leaderboard = order.iter().map(entry).chain(failed).collect();
