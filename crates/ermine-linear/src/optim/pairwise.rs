@@ -1,4 +1,4 @@
-//! A linear score `x'w` that puts rows of a query in the order of their levels: the squared hinge loss over all pairs, of which none is ever listed.
+//! A linear score `x'w` that ranks the rows of each query by level: the squared hinge loss over all pairs, without listing them.
 //!
 //! **Formula.** Over all pairs (i, j) of a query in which i has the higher level,
 //! ```text
@@ -177,7 +177,7 @@ impl PairRisk<'_> {
     }
 
     /// The Hessian of the loss in the scores, times a direction of the scores.
-    fn bend(&self, places: &[QueryPoint], direction: &[f64]) -> Vec<f64> {
+    fn hessian_product(&self, places: &[QueryPoint], direction: &[f64]) -> Vec<f64> {
         let of = |q: usize| {
             let (query, place) = (&self.queries[q], &places[q]);
             let a: Vec<f64> = query.rows.iter().map(|&row| direction[row as usize]).collect();
@@ -241,7 +241,7 @@ impl PairRisk<'_> {
 
     /// The Hessian times a vector.
     fn hessian_times(&self, places: &[QueryPoint], d: &[f64]) -> Vec<f64> {
-        let mut image = self.x.transposed_times(&self.bend(places, &self.x.times(d, 0.0)));
+        let mut image = self.x.transposed_times(&self.hessian_product(places, &self.x.times(d, 0.0)));
         lanes::axpy(1.0, d, &mut image);
         image
     }
@@ -287,7 +287,7 @@ impl PairRisk<'_> {
         Ok(Matrix::from_fn(p, p, |i, j| (columns[i][j] + columns[j][i]) / 2.0))
     }
 
-    /// A step along `direction`, halved until the objective falls enough; `None` where it doesn't.
+    /// A step along `direction`, halved until the objective falls enough; `None` if it doesn't.
     fn step(
         &self,
         w: &mut [f64],
@@ -352,7 +352,7 @@ mod tests {
         (value, g, h)
     }
 
-    /// Rows of three columns in some queries, with few or many levels, weights and worth.
+    /// Rows of three columns in some queries, with few or many levels, weights and pair values.
     fn problem() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<RankedQuery>)> {
         let row = (prop::collection::vec(-2.0f64..2.0, 3), 0u32..4, 0usize..3, 1u32..4);
         (prop::collection::vec(row, 2..40), 0usize..3).prop_map(|(rows, kind)| {
@@ -384,7 +384,7 @@ mod tests {
             prop_assert!(close(loss + lanes::square_sum(&w) / 2.0, value));
             prop_assert!(close(risk.value(&w), value));
             let gradient = risk.x.transposed_times(&slope);
-            let bent = risk.x.transposed_times(&risk.bend(&places, &risk.x.times(&d, 0.0)));
+            let bent = risk.x.transposed_times(&risk.hessian_product(&places, &risk.x.times(&d, 0.0)));
             for (k, (g, h)) in g.iter().zip(&h).enumerate() {
                 prop_assert!(close(gradient[k] + w[k], *g), "{gradient:?}");
                 prop_assert!(close(bent[k] + d[k], *h), "{bent:?}");

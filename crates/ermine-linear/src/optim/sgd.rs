@@ -2,9 +2,9 @@
 //!
 //! **Formula.** `w <- prox(w - eta_t (l'(z_i) x_i + penalty's smooth part), eta_t)` with the rate `eta_t` of a [`RateSchedule`].
 //!
-//! **How.** The L2 part shrinks all coefficients by one factor; that factor is kept beside them (`w = scale v`), so a
+//! **How.** The L2 part shrinks all coefficients by one factor; that factor is kept separately (`w = scale v`), so a
 //! sparse row costs what it holds. The L1 part is applied lazily: a running total records how much every coefficient should have
-//! moved towards zero, and a coefficient pays its debt when it is next touched. Averages are kept without touching
+//! moved towards zero, and a coefficient is updated when it is next used. Averages are kept without touching
 //! all coefficients, too: `sum_k s_k v_k = C_t v_t - sum_k C_(k-1) (v_k - v_(k-1))`, where `C_t` is the sum of the scales.
 //!
 //! **Cost.** Two passes over a row.
@@ -268,7 +268,7 @@ impl SgdState {
         sum / f64::max(total, f64::MIN_POSITIVE)
     }
 
-    /// The same where nothing is out of the ordinary.
+    /// The fast path for the common case.
     fn plain_pass<L: Loss>(
         &mut self,
         loss: L,

@@ -547,7 +547,7 @@ fn a_perceptron_in_batches_is_one_pass_over_all_rows() {
     assert_eq!(attribute(&streamed, "intercept"), attribute(&once, "intercept"));
     let text = streamed.certificate().to_string();
     assert!(
-        text.contains("over the 120 rows of the last batch alone") && text.contains("learned from 300 rows"),
+        text.contains("over the 120 rows of the last batch only") && text.contains("trained on 300 rows"),
         "{text}"
     );
     for refused in [
@@ -576,13 +576,13 @@ fn the_certificate_after_partial_fit_covers_the_last_batch_and_states_it() {
         let value = next.certificate().value.unwrap();
         assert!((value - loss).abs() < 1e-9 * loss || (value - 2.0 * loss).abs() < 1e-9 * loss, "{value} {loss}");
         let words = next.certificate().to_string();
-        assert!(words.contains(&format!("over the {} rows of the last batch alone", data.n_rows())), "{words}");
+        assert!(words.contains(&format!("over the {} rows of the last batch only", data.n_rows())), "{words}");
         model = Some(next);
     }
     let model = model.unwrap();
     assert_eq!(model.header().n_rows, 120);
     let words = model.certificate().to_string();
-    assert!(words.contains("learned from 120 rows") && words.contains("the 80 rows before"), "{words}");
+    assert!(words.contains("trained on 120 rows") && words.contains("the 80 rows before"), "{words}");
     let once = params.fit(&numbers(&rows, &y)).unwrap();
     assert!(!once.certificate().to_string().contains("batch"));
 }
