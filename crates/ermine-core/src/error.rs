@@ -49,7 +49,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// A parameter value that is not allowed.
-    #[error("{owner}: {name} = {} is not allowed: expected {allowed}", shortened(value))]
+    #[error("{owner}: {name} must be {allowed} (got {})", shortened(value))]
     Param {
         /// The learner or command that has the parameter.
         owner: String,
@@ -64,7 +64,7 @@ pub enum Error {
     #[error("{0}")]
     Data(String),
     /// A capability that a learner does not have.
-    #[error("{learner} can't handle {need}")]
+    #[error("{learner} does not support {need}")]
     Unsupported {
         /// The learner.
         learner: String,

@@ -572,9 +572,9 @@ mod tests {
         assert_eq!((s.count, s.color, s.depth), (7, Color::Green, None));
         let message =
             |name: &str, text: &str| TestParams::default().set(name, &Value::parse(text)).unwrap_err().to_string();
-        assert_eq!(message("count", "0"), "sample: count = 0 is not allowed: expected a whole number, at least 1");
-        assert_eq!(message("count", "2.5"), "sample: count = 2.5 is not allowed: expected a whole number, at least 1");
-        assert_eq!(message("color", "blue"), "sample: color = blue is not allowed: expected red | green");
+        assert_eq!(message("count", "0"), "sample: count must be a whole number, at least 1 (got 0)");
+        assert_eq!(message("count", "2.5"), "sample: count must be a whole number, at least 1 (got 2.5)");
+        assert_eq!(message("color", "blue"), "sample: color must be red | green (got blue)");
         assert_eq!(message("colr", "red"), "no parameter named 'colr': did you mean 'color'?");
         assert!(message("rate", "nan").contains("more than 0 and at most 1"));
     }

@@ -30,7 +30,7 @@ impl CountOrFraction {
         let count = self.of(n);
         if count > n {
             let (owner, name, value) = (owner.to_string(), name.to_string(), self.to_value().to_string());
-            return Err(Error::Param { owner, name, value, allowed: format!("at most {n}, as many as there are") });
+            return Err(Error::Param { owner, name, value, allowed: format!("at most {n}") });
         }
         Ok(count.max(1))
     }
@@ -40,7 +40,7 @@ impl CountOrFraction {
         if self != CountOrFraction::Fraction(1.0) {
             return Ok(());
         }
-        let allowed = "1 for one row (without a point), or a share below 1.0: leaves of all rows make no tree";
+        let allowed = "a whole number of rows (such as 1, without a decimal point) or a fraction below 1.0";
         let (owner, name, value) = (owner.to_string(), "min_samples_leaf".to_string(), "1.0".to_string());
         Err(Error::Param { owner, name, value, allowed: allowed.into() })
     }

@@ -304,7 +304,7 @@ impl RunningComparison<'_> {
         let validated = cross_validate(learner, self.data, &validation, &context)?;
         // Undefined scores are left out; learners without the deciding score can't be compared.
         if let Some((measure, why)) = validated.undefined.iter().find(|(measure, _)| *measure == self.decisive()) {
-            let need = format!("being judged by {}: in some split {why}", measure.title());
+            let need = format!("the metric {}: in some split {why}", measure.title());
             return Err(Error::Unsupported { learner: learner.info().name.into(), need });
         }
         Ok(LeaderboardEntry {

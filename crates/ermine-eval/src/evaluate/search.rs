@@ -65,7 +65,7 @@ pub enum Strategy {
     },
 }
 
-/// What is searched, and how settings are judged.
+/// What is searched, and how settings are scored.
 pub struct HyperparameterSearch<'a> {
     /// The learner, with the parameters that are not searched.
     pub learner: &'a dyn Learner,
@@ -89,7 +89,7 @@ pub struct Trial {
     /// Maximum number of training rows; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
-    /// The score of each split, or of all tested rows together; none where the setting was refused.
+    /// The score of each split, or of all tested rows together; none if the setting could not be used.
     pub folds: Vec<f64>,
     /// Where scores are equal, less of this is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ pub struct Trial {
     /// The scores are of all tested rows together.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pooled: bool,
-    /// Why it was refused.
+    /// The error, if the setting could not be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How long it took; settings of one path share its time.

@@ -452,20 +452,20 @@ fn a_report_is_complete_as_text_html_and_json() {
         // What the report has, its text and its page have, under these names.
         let is_class = data.task() == Task::Classification;
         let both = [
-            ("Scores", "How good it is", true),
+            ("Scores", "Scores", true),
             ("Confusion matrix", "Classes", is_class),
-            ("ROC curve", "ROC", is_class),
-            ("Precision and recall", "Precision and recall", is_class),
-            ("Calibration", "Calibration", is_class),
-            ("Truth", "Truth", !is_class),
-            ("What is left", "What is left", !is_class),
-            ("How errors are spread", "How errors are spread", !is_class),
-            ("Learning curve", "Would more rows help?", true),
-            ("Importances", "What it looks at", true),
-            ("Partial dependence on a", "when the column has this value in every row", true),
-            ("Worst rows", "Where it is most wrong", true),
-            ("Columns", "The data", true),
-            ("The model", "The model", true),
+            ("ROC curve", "ROC curve", is_class),
+            ("Precision-recall curve", "Precision-recall curve", is_class),
+            ("Calibration", "Calibration curve", is_class),
+            ("True against predicted values", "True against predicted values", !is_class),
+            ("Residuals", "Residuals", !is_class),
+            ("Distribution of residuals", "Distribution of residuals", !is_class),
+            ("Learning curve", "Learning curve", true),
+            ("Permutation importances", "Feature importances", true),
+            ("Partial dependence on a", "with the column set to this value in every row", true),
+            ("Worst predictions", "Worst predictions", true),
+            ("Columns", "Columns", true),
+            ("Model", "Model", true),
             ("max_depth = 4", "max_depth = 4", true),
             ("Certificate", "Certificate", true),
         ];
@@ -525,9 +525,7 @@ fn multilabel_and_ranking_reports_list_the_worst_rows() {
         let whole = model.measure(&test, &[Measure::headline(data.task(), None)[0]]).unwrap()[0];
         assert_eq!(report.learning.last().unwrap().score.mean, whole, "all rows: the model itself");
         let (text, page) = (report.to_string(), report.html());
-        assert!(
-            text.contains("Worst rows") && text.contains("Learning curve") && page.contains("Would more rows help?")
-        );
+        assert!(text.contains("Worst") && text.contains("Learning curve") && page.contains("Learning curve"));
         let words: &[&str] =
             if data.task() == Task::Multilabel { &["Labels", "wrong labels"] } else { &["query", "NDCG@10"] };
         words.iter().for_each(|word| assert!(page.contains(word), "{word}"));
