@@ -23,6 +23,7 @@ params! {
     /// A piecewise constant density of the features for each class, combined by Bayes' rule.
     pub struct DensityTree("density-tree") {
         /// Minimum weight of the rows of the class in each box.
+        /// Higher values give smoother densities.
         min_samples_leaf: f64 = 5.0, range Range::more_than(0.0), tune Log(1, 100);
         /// Maximum depth of the tree of each class.
         max_depth: usize = 50, range Range::between(0.0, 1000.0), tune Linear(2, 50);

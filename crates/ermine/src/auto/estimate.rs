@@ -30,7 +30,7 @@ pub(super) struct EnsembleChoice {
     pub combination: Combination,
     pub weights: Vec<f64>,
     pub inverse_temperature: Option<f64>,
-    /// The score of the whole procedure on rows that it has not seen; `None` where the measure is undefined.
+    /// The score of the whole procedure on rows that it has not seen; `None` if the measure is undefined.
     pub estimate: Option<Score>,
     /// The cross-fitted score of each combination that was considered.
     pub considered: Vec<(Combination, f64)>,

@@ -62,25 +62,27 @@ choice! {
 params! {
     /// The best model for a table: candidates from a portfolio, combined by greedy ensemble selection.
     pub struct Auto("auto") {
-        /// How much work is done: fast, balanced or best.
+        /// Amount of work: fast, balanced or best.
         preset: Preset = Preset::Balanced;
-        /// Measure to optimize; none for log loss (classes), RMSE (numbers), NDCG (ranking) or Hamming loss (labels).
+        /// Metric to optimize; none for log loss (classification), RMSE (regression), NDCG (ranking) or Hamming loss (multilabel).
         scoring: Option<Measure> = None;
-        /// Time limit of training in seconds; none for no limit. The result then depends on the speed of the machine.
+        /// Time limit of training in seconds; none for no limit.
+        /// With a limit, the result depends on the speed of the machine.
         time_limit: Option<f64> = None, range Range::more_than(0.0);
         /// Number of candidates to try; none for the number of the preset, or as many as the time limit allows.
         n_candidates: Option<usize> = None, range Range::at_least(1.0);
         /// Number of cross-validation folds; none for 5, or for one held-out part with the preset fast and with many rows.
         cv: Option<usize> = None, range Range::between(2.0, 100.0);
-        /// Whether the chosen configurations are trained on all rows (true) or the models of the folds are averaged (false); none for the choice of the preset: all rows, except with best.
+        /// Whether to train the chosen configurations on all rows (true) or to average the models of the folds (false); none for the choice of the preset: all rows, except with best.
         refit: Option<bool> = None;
-        /// Whether the rows are in the order of time: candidates are then tested on rows later than those that they are trained on.
+        /// Whether the rows are in chronological order: candidates are then tested only on rows that are later than their training rows.
         in_time_order: bool = false;
-        /// Choose a single decision tree, decision stump or linear model.
+        /// Choose a single decision tree, decision stump or linear model instead of an ensemble.
         interpretable: bool = false;
         /// Maximum size of the ensemble in bytes; none for no limit.
         max_size: Option<usize> = None, range Range::at_least(1.0);
-        /// Maximum prediction time per row in seconds, measured in training; none for no limit. The result then depends on the speed of the machine.
+        /// Maximum prediction time per row in seconds, measured in training; none for no limit.
+        /// With a limit, the result depends on the speed of the machine.
         max_latency: Option<f64> = None, range Range::more_than(0.0);
     }
 }

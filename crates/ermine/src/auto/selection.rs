@@ -88,7 +88,7 @@ impl<'a> Losses<'a> {
         Ok(Losses { columns, kind: LossKind::Other { data: data.select(rows)?, of } })
     }
 
-    /// The loss of `numbers / divisor`, lower is better; infinite where it is undefined.
+    /// The loss of `numbers / divisor`, lower is better; infinite if it is undefined.
     fn loss(&self, numbers: impl Iterator<Item = f64>, divisor: f64) -> f64 {
         let loss = match &self.kind {
             LossKind::Log(weights) => {
@@ -189,7 +189,7 @@ impl HeldOut<'_> {
         sums
     }
 
-    /// The loss of numbers on some rows, lower is better; infinite where it is undefined.
+    /// The loss of numbers on some rows, lower is better; infinite if it is undefined.
     pub fn loss(&self, numbers: &[f64], rows: &[u32]) -> Result<f64> {
         let width = self.output.width(self.schema);
         let of_rows = rows.iter().flat_map(|&row| &numbers[row as usize * width..][..width]).copied().collect();

@@ -29,9 +29,11 @@ use std::sync::Arc;
 params! {
     /// The mean, or the vote, of models trained on random samples of the rows.
     pub struct Bagging("bagging") {
-        /// Base learner: its name, with non-default parameters in parentheses.
+        /// Base learner: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
+        /// Bagging helps most with learners that vary a lot with the training set, such as deep trees.
         estimator: Estimator = Estimator::named("decision-tree");
         /// Number of models in the ensemble.
+        /// More models make predictions more stable, and training and prediction slower.
         n_estimators: usize = 10, range Range::between(1.0, 1e6), tune Log(5, 200);
         /// Number of rows per model (an integer such as 10) or their fraction (0.5; 1.0 means all rows, 1 means one row).
         max_samples: CountOrFraction = CountOrFraction::Fraction(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);

@@ -98,7 +98,7 @@ impl ForestSettings<'_> {
         }
         if let Some(amount) = self.max_samples {
             if !self.bootstrap {
-                return refuse("max_samples", amount.to_value().to_string(), "none, or bootstrap = true");
+                return refuse("max_samples", amount.to_value().to_string(), "none unless bootstrap = true");
             }
             amount.of_at_most(data.n_rows(), self.name, "max_samples")?;
         }

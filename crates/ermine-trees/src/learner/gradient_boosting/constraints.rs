@@ -102,7 +102,7 @@ impl MonotoneConstraints {
         for (name, direction) in named {
             let slot = &mut directions[place(NAME, name, data)?];
             if !(-1..=1).contains(direction) || slot.is_some() {
-                return refuse(NAME, format!("{name}={direction}"), "each column once, with 1, 0 or -1");
+                return refuse(NAME, format!("{name}={direction}"), "one direction (1, 0 or -1) for each column");
             }
             *slot = Some(*direction);
         }
