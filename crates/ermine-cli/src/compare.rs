@@ -1,4 +1,4 @@
-//! `ermine compare`: cross-validates learners on a table, and prints which is best, how certain that is, and what to run next.
+//! `ermine compare`: cross-validates learners on a table, and prints the best one, the significance of the differences, and the next command.
 
 mod board;
 
@@ -48,7 +48,7 @@ pub struct Args {
     /// Stop after this time, for example 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Random seed, also of the folds
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     /// Write the result as an HTML page
@@ -60,7 +60,7 @@ pub struct Args {
     out: OutputArgs,
 }
 
-/// The shares of the rows that a learning curve is drawn at.
+/// Training set sizes of the learning curve, as fractions of the rows.
 const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 1.0];
 
 /// Compares.
@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let next = next_command(args, &board.entries[0]);
     if let Some(path) = &args.html {
-        // Whatever ended the work: what is done is worth its page.
+        // The page is written even if the comparison was stopped.
         write_at_the_end(path, page(args, &board, &splits, &next, &curve).as_bytes())?;
     }
     if args.out.json {
@@ -120,13 +120,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     match (interrupt::stopped(), &args.html) {
         (false, _) => Ok(()),
-        (true, Some(_)) => Err(Failure::StoppedWith("the page has what is finished")),
+        (true, Some(_)) => Err(Failure::StoppedWith("the page shows what is finished")),
         (true, None) => Err(Failure::StoppedWith(ABOVE)),
     }
 }
 
-/// What an interrupted comparison ends with.
-const ABOVE: &str = "the table above has what is finished";
+/// The message of an interrupted comparison.
+const ABOVE: &str = "the table above shows what is finished";
 
 type Finished = Arc<Mutex<Vec<LeaderboardEntry>>>;
 
@@ -134,7 +134,7 @@ fn lock(finished: &Finished) -> MutexGuard<'_, Vec<LeaderboardEntry>> {
     finished.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Entries as they are finished; printed if the program is stopped while a learner doesn't ask whether to stop.
+/// Finished entries; printed if the program is stopped while a learner does not check for cancellation.
 fn keep_finished(json: bool) -> Finished {
     let finished = Finished::default();
     let shared = finished.clone();
@@ -198,7 +198,7 @@ fn untuned_text(untuned: &UntunedLearner) -> String {
     let why = match &untuned.error {
         Some(error) => error.as_str(),
         None if interrupt::stopped() => "stopped by Ctrl-C",
-        None => "the budget is spent",
+        None => "the budget is used up",
     };
     format!("{}: {what}: {why}", untuned.learner)
 }

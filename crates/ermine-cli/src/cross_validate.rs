@@ -37,7 +37,7 @@ Examples:
 Test scores come from models that were trained without the row. The difference to the training scores shows
 overfitting.";
 
-/// How many values of a parameter a curve has where its range is given.
+/// Number of values of a validation curve over a range.
 const POINTS: usize = 8;
 
 /// Cross-validate a learner
@@ -52,19 +52,19 @@ pub struct Args {
     /// Set a parameter of the learner, as an alternative to its own flag
     #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
     set: Vec<(String, Value)>,
-    /// Test set: a model trained on all other rows is evaluated on it
+    /// Test set, for a model trained on all rows of the table
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
-    /// Show the score by the number of training rows
+    /// Show the learning curve: the score by number of training rows
     #[arg(long, help_heading = "Curves")]
     learning_curve: bool,
-    /// Show the score by the value of a parameter: NAME=1,2,5 or NAME=LOW..HIGH
+    /// Show the validation curve: the score by value of a parameter, NAME=1,2,5 or NAME=LOW..HIGH
     #[arg(long, value_name = "NAME=VALUES", value_parser = axis, help_heading = "Curves")]
     curve: Option<(String, String)>,
     /// Write the result as an HTML page
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Random seed, also of the folds
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub struct Args {
     out: OutputArgs,
 }
 
-/// What came out.
+/// The results.
 struct CrossValidationReport {
     scores: Vec<FoldScore>,
     /// The scores on the test set.
@@ -102,7 +102,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     args.splits.measure.map_or(Ok(()), |measure| measure.check(data.task()))?;
     let measures = measures(&data, args.splits.measure);
     let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
-    // An invalid test set is found before the longer work.
+    // An invalid test set should fail before the long computation.
     let test = match &args.test {
         Some(file) => on_test(args, file, &*learner, &data, &measures, &context, &progress)?,
         None => Vec::new(),
@@ -190,7 +190,7 @@ fn print_result(args: &Args, found: &CrossValidationReport, summary: &LoadedData
     print(&text)
 }
 
-/// What the columns mean.
+/// Explanation of the columns.
 fn legend(found: &CrossValidationReport) -> String {
     let usual = "mean ± standard deviation over splits";
     format!("{usual}{}", pooled_note(&found.scores))

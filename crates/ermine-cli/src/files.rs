@@ -5,7 +5,7 @@ use crate::interrupt::{writing, writing_at_the_end};
 use ermine_core::atomic::write_atomically;
 use std::path::Path;
 
-/// Rejects an output that can't be written or is an input, before any work is done.
+/// An error if the output can't be written or is an input; checked before any work.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let shown = output.display();
     let fail = |why: &str| Err(Failure::Work(format!("{shown}: {why}")));
@@ -31,7 +31,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     writing(|| write_atomically(path, bytes).map_err(Failure::from))
 }
 
-/// The same for results that are worth keeping after Ctrl-C.
+/// The same for results that are also written after Ctrl-C.
 pub fn write_at_the_end(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     writing_at_the_end(|| write_atomically(path, bytes).map_err(Failure::from))
 }

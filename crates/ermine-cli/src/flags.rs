@@ -1,6 +1,6 @@
 //! A flag for each parameter of the chosen learner, made from its declaration.
 //!
-//! The learner decides which flags there are, so `--learner` is looked for before the arguments are parsed.
+//! The flags depend on the learner, so `--learner` is searched for before the arguments are parsed.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -61,13 +61,13 @@ fn value_name(spec: &ParamSpec) -> &'static str {
         ParamKind::Bool => "BOOL",
         ParamKind::Int => "N",
         ParamKind::Float => "X",
-        ParamKind::Choice(_) => "WORD",
+        ParamKind::Choice(_) => "NAME",
         ParamKind::List(_) => "LIST",
         ParamKind::Text | ParamKind::Optional(_) | ParamKind::Either(_) => "VALUE",
     }
 }
 
-/// What the parameter does, its allowed values and its default.
+/// What the parameter does, its allowed values and its default; `ermine learners NAME` prints the full documentation.
 pub fn help(spec: &ParamSpec) -> String {
     format!("{} [{}] [default: {}]", spec.summary.trim_end_matches('.'), spec.allowed(), default_text(spec))
 }
@@ -96,7 +96,7 @@ pub fn standardize(learner: &mut dyn Learner, given: &[(String, Value)], data: &
     }
 }
 
-/// The parameters that were given by their flags.
+/// The parameters that were set by their flags.
 pub fn given(matches: &ArgMatches, learner: Option<&dyn Learner>) -> Vec<(String, Value)> {
     let specs = learner.map(|learner| learner.specs()).unwrap_or_default();
     let typed = |spec: &ParamSpec| {
@@ -121,7 +121,7 @@ pub fn set(learner: &mut dyn Learner, values: &[(String, Value)]) -> Result<()> 
     for (i, (name, value)) in values.iter().enumerate() {
         if values[..i].iter().any(|(earlier, _)| earlier == name) {
             let (owner, value) = (learner.info().name.to_string(), value.to_string());
-            let allowed = "each parameter at most once (it is given twice)".to_string();
+            let allowed = "given at most once".to_string();
             return Err(Error::Param { owner, name: name.clone(), value, allowed });
         }
         learner.set(name, value)?;

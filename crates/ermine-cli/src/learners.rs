@@ -23,7 +23,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Lists.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let learners: Vec<Box<dyn Learner>> = match &args.name {
         Some(name) => vec![registry::learner(name)?],
@@ -63,12 +63,12 @@ fn one(learner: &dyn Learner) -> String {
     let capabilities = [
         (can.binary_only, "two classes only"),
         (can.multi_output, "several targets"),
-        (can.weights, "row weights"),
+        (can.weights, "sample weights"),
         (can.missing, "missing values"),
         (can.nominal, "categories"),
         (can.sparse, "sparse columns"),
         (can.probabilities, "probabilities"),
-        (can.random, "depends on the seed"),
+        (can.random, "depends on the random seed"),
     ];
     let supported: Vec<&str> = capabilities.iter().filter(|(can, _)| *can).map(|(_, name)| *name).collect();
     let mut text = format!("{}: {}\n", bold(info.name), info.summary);

@@ -9,15 +9,15 @@
 //! | `boosting` | options of gradient boosting |
 //! | `stream` | training in batches |
 //! | `flags` | a flag for each parameter of a learner |
-//! | `data` | a file becomes a data set, with a summary |
+//! | `data` | loading of data sets, with a summary |
 //! | `terminal`, `grid` | colors, widths, writing to stdout; tables of text |
-//! | `progress`, `interrupt` | bars, and stopping on Ctrl-C and other signals |
+//! | `progress`, `interrupt` | progress bars; Ctrl-C and other signals |
 //! | `completions` | completions for shells, and manual pages |
-//! | `threshold` | the decision threshold of two classes, by what mistakes cost |
+//! | `threshold` | the decision threshold of two classes with the lowest cost |
 //! | `files` | output files |
-//! | `failure` | what went wrong, and the exit code |
+//! | `failure` | errors and exit codes |
 
-// They panic where stdout or stderr can't be written: `terminal` has what doesn't.
+// These macros panic if stdout or stderr can't be written; use `terminal` instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;

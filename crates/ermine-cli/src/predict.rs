@@ -44,7 +44,7 @@ pub struct Args {
     /// Also write the probability of each class
     #[arg(long)]
     proba: bool,
-    /// Predict the second of two classes from this probability on [default: 0.5]
+    /// Decision threshold: predict the second of two classes if its probability is at least this [default: 0.5]
     #[arg(long, value_name = "PROBABILITY", value_parser = threshold)]
     threshold: Option<f64>,
     /// Also write SHAP values, a column for each feature (and class)
@@ -59,7 +59,7 @@ pub struct Args {
     /// Columns to copy to the output, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     id: Vec<String>,
-    /// Print the predictions and what differs from the training data as JSON
+    /// Print the predictions, and differences from the training data, as JSON
     #[arg(long, conflicts_with = "output")]
     json: bool,
     /// Number of threads [default: all cores]; the result doesn't depend on it
@@ -70,7 +70,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Predicts.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let out = OutputArgs { threads: args.threads, json: false, quiet: args.quiet };
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let model = ermine::load(&args.model)?;
     let progress = Progress::new(args.quiet);
     let mut options = args.reading.apply(model.schema().read_options());
-    // Identifiers are copied as they are written: 007 is not 7.
+    // Identifiers are copied verbatim: 007 is not 7.
     for name in args.id.iter().filter(|name| model.schema().features.iter().all(|f| f.name != **name)) {
         options.types.insert(name.clone(), ColumnType::Nominal);
     }
@@ -141,14 +141,14 @@ fn json_lines(table: &Table) -> Vec<u8> {
     rows(table).into_iter().flat_map(|row| (serde_json::Value::Object(row).to_string() + "\n").into_bytes()).collect()
 }
 
-/// Rejects output formats that can't be written.
+/// An error for output formats that can't be written.
 pub fn check_format(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let foreign = ["parquet", "pq", "arrow", "ipc", "feather", "tsv", "json", "libsvm", "ermine"];
     if foreign.contains(&ending.as_str()) {
         let place = path.display();
         return Err(Failure::Usage(format!(
-            "{place}: the output is written as .csv, .csv.gz or .jsonl, not as .{ending}"
+            "{place}: predictions are written as .csv, .csv.gz or .jsonl, not as .{ending}"
         )));
     }
     Ok(())
@@ -216,7 +216,7 @@ fn columns(
 ) -> Result<Vec<Column>, Failure> {
     if proba && prediction.output() != Output::Probabilities {
         let numbers = matches!(schema.task, Task::Regression | Task::Ranking);
-        let why = if numbers { "predicts numbers" } else { "gives no probabilities" };
+        let why = if numbers { "predicts numbers" } else { "does not predict probabilities" };
         return Err(Failure::Usage(format!("--proba: this model {why}")));
     }
     let mut columns = prediction.columns(schema, proba);

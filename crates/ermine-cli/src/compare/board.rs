@@ -70,7 +70,7 @@ fn skipped<'a>(leaderboard: &'a Leaderboard, args: &'a Args) -> impl Iterator<It
     leaderboard.skipped.iter().map(|skipped| (skipped.learner, skipped_text(&skipped.reason, args)))
 }
 
-/// The name of a learner, with what must be known about it.
+/// The name of a learner, marked if it did not converge.
 fn titled(entry: &LeaderboardEntry) -> String {
     entry.title() + if entry.not_converged > 0 { " *" } else { "" }
 }
@@ -84,7 +84,7 @@ fn p_text(test: PairedTest) -> String {
     if test.p_value < 0.001 { "p < 0.001".into() } else { format!("p = {:.3}", test.p_value) }
 }
 
-/// What the columns mean.
+/// Explanation of the columns.
 fn legend(rows: &[LeaderboardEntry]) -> String {
     let usual = match (is_testable(rows), rows[0].scores.iter().any(|score| score.folds.len() > 1)) {
         (true, _) => {
@@ -167,20 +167,20 @@ fn only_baseline(rows: &[LeaderboardEntry]) -> bool {
     rows.iter().all(|row| row.learner == BASELINE)
 }
 
-/// Which learner is best, and how certain that is.
+/// The best learner, and the significance of its lead.
 fn verdict(rows: &[LeaderboardEntry], splits: &Splits) -> String {
     let best = &rows[0];
     let baseline = rows.iter().find(|row| row.learner == BASELINE);
     if best.learner == BASELINE && rows.len() > 1 {
-        return format!("Best: {}. No learner beats it: these columns don't seem to predict the target.", best.learner);
+        return format!("Best: {}. No learner beats it: the features don't seem to predict the target.", best.learner);
     }
     let mut text = format!("Best: {}", best.title());
     if splits.len() < 2 {
-        return text + ", on one split. Use several folds to see how certain that is.";
+        return text + ", on a single split. Use several folds to test the significance.";
     }
     if !is_testable(rows) {
         return text
-            + ", by one score over all test rows together. Use folds with more rows to see how certain that is.";
+            + ", by one score over all test rows together. Use fewer folds, with more rows each, to test the significance.";
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
         let p = against(best, baseline, splits);

@@ -8,7 +8,7 @@ use std::process::Command;
 fn succeeds_or_needs_memory(output: RunOutput) {
     match output.code {
         Some(0) => drop(output.succeeds()),
-        _ => drop(output.fails(1, &["needs", "of the memory limit of", "(--max-memory changes the limit)"])),
+        _ => drop(output.fails(1, &["needs", "of the memory limit of", "(change the limit with --max-memory)"])),
     }
 }
 
