@@ -133,7 +133,7 @@ pub fn boost(
     Ok(PyModel::of(model, crate::neighbor::FirstException::default()))
 }
 
-/// An entry of `extras`; `None` where it is not there or is None.
+/// An entry of `extras`; `None` if it is not there or is None.
 fn extra<'py, T: for<'a> FromPyObject<'a, 'py>>(extras: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>> {
     match extras.get_item(name)?.filter(|value| !value.is_none()) {
         Some(value) => {

@@ -151,7 +151,7 @@ pub fn pinball_loss(
     Ok(weights(weight.as_ref(), truth.len())?.mean(regression::pinball_losses(predicted, truth, 1, level)))
 }
 
-/// The mean Tweedie deviance; `None` where a number is not possible under the distribution.
+/// The mean Tweedie deviance; `None` if a number is not possible under the distribution.
 #[pyfunction]
 pub fn deviance(
     predicted: FloatArray<'_>,

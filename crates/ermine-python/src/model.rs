@@ -361,7 +361,7 @@ impl PyModel {
         self.core().output() == Output::Probabilities
     }
 
-    /// Whether what it says about a row depends on the other rows of its query.
+    /// Whether the prediction of a row depends on the other rows of its query.
     fn is_relative(&self) -> bool {
         self.core().is_relative()
     }

@@ -299,7 +299,7 @@ impl PyNeighborIndex {
                 format!("the metric '{name}'")
             };
             return Err(PyValueError::new_err(format!(
-                "algorithm = '{requested}' can't handle {what}: expected auto or {only}"
+                "algorithm = '{requested}' does not support {what}: expected auto or {only}"
             )));
         }
         let build = || match &seen {

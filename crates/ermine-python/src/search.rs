@@ -17,7 +17,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A trial: the setting as JSON, the score of each split, why it was refused, seconds.
+/// A trial: the setting as JSON, the score of each split, its error, seconds.
 type TrialTuple = (String, Vec<f64>, Option<String>, f64);
 
 /// Rows to learn from and rows to test on.

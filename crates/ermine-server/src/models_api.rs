@@ -1,4 +1,4 @@
-//! The API for people and programs without a protocol of their own: `/models`.
+//! The plain JSON API, `/models`, for clients without an inference protocol.
 
 use crate::answer::Fields;
 use crate::error::{ApiError, ErrorBody};
