@@ -1,10 +1,10 @@
 //! Tuning of the best learners: a better setting becomes a separate entry.
 
 use super::budget::DeadlineObserver;
-use super::{BASELINE, Leaderboard, LeaderboardEntry, RunningComparison, Untuned};
+use super::{BASELINE, Leaderboard, LeaderboardEntry, RunningComparison, UntunedLearner};
 use crate::evaluate::journal::Journal;
 use crate::evaluate::search::{FACTOR, HyperparameterSearch, Strategy, search, with_setting};
-use crate::evaluate::space::Space;
+use crate::evaluate::space::SearchSpace;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::learner::raw_columns::STANDARDIZE;
@@ -39,11 +39,11 @@ impl RunningComparison<'_> {
                     }
                     board.entries.extend(entry);
                     if stopped {
-                        board.untuned.push(Untuned { learner, some: true, failed: None });
+                        board.untuned.push(UntunedLearner { learner, partly: true, error: None });
                     }
                 }
-                Err(Error::Stopped) => board.untuned.push(Untuned { learner, some: false, failed: None }),
-                Err(e) => board.untuned.push(Untuned { learner, some: false, failed: Some(e.to_string()) }),
+                Err(Error::Stopped) => board.untuned.push(UntunedLearner { learner, partly: false, error: None }),
+                Err(e) => board.untuned.push(UntunedLearner { learner, partly: false, error: Some(e.to_string()) }),
             }
         }
     }
@@ -69,7 +69,7 @@ impl RunningComparison<'_> {
         let Some(learner) = learner else { return Ok((None, false)) };
         let observer = DeadlineObserver::new(self.context.observer, until);
         let context = Context { observer: &observer, ..*self.context };
-        let space = Space::declared(&**learner).supported_by(&**learner, self.data, &context)?;
+        let space = SearchSpace::declared(&**learner).supported_by(&**learner, self.data, &context)?;
         let what = HyperparameterSearch {
             learner: &**learner,
             space: &space,

@@ -39,7 +39,7 @@ pub(super) struct Tried {
     /// Its predictions were divided by this.
     pub scale: f64,
     /// The score by the measure, lower is better.
-    pub badness: f64,
+    pub loss: f64,
     /// The models of the folds; none if they were not kept.
     pub members: Vec<Member>,
 }
@@ -85,7 +85,7 @@ impl AutoRun<'_> {
         let cv = self.auto.cv.unwrap_or(if self.auto.preset == Preset::Fast { 3 } else { 5 }).min(n_units);
         let is_large = n >= MANY_ROWS || (self.auto.preset == Preset::Fast && n >= FEW_ROWS);
         let (splits, description) = match self.context.folds {
-            Some(folds) => (Splits::of_folds(data, folds)?, "given folds".to_string()),
+            Some(folds) => (Splits::from_folds(data, folds)?, "given folds".to_string()),
             None if self.auto.in_time_order => {
                 let splits = Splits::time_ordered(data, cv)?;
                 (splits, format!("{cv} stretches of rows, each after those trained on"))
@@ -156,7 +156,7 @@ impl AutoRun<'_> {
 
     /// Reports the best score so far.
     fn report_best(&self, trials: &Trials, done: usize) -> Result<()> {
-        let best = trials.tried.iter().map(|tried| tried.badness).fold(f64::INFINITY, f64::min);
+        let best = trials.tried.iter().map(|tried| tried.loss).fold(f64::INFINITY, f64::min);
         let shown = if self.measure.higher_is_better() { -best } else { best };
         report(self.context.observer, Event::Step { done: done as u64, score: Some((self.measure.title(), shown)) })
     }
@@ -239,8 +239,8 @@ impl AutoRun<'_> {
             seed: self.context.seed,
         };
         let all: Vec<u32> = (0..tested.rows.len() as u32).collect();
-        let badness = alone.badness(&finished.values, &all)?;
-        Ok(Tried { estimator: estimator.clone(), finished, scale, badness, members })
+        let loss = alone.loss(&finished.values, &all)?;
+        Ok(Tried { estimator: estimator.clone(), finished, scale, loss, members })
     }
 }
 

@@ -28,7 +28,7 @@ impl AutoRun<'_> {
         size.max(latency)
     }
 
-    pub(super) fn unaffordable(&self, tried: &[Tried]) -> Error {
+    pub(super) fn no_candidate_fits(&self, tried: &[Tried]) -> Error {
         let least = |of: &dyn Fn(&Tried) -> f64| tried.iter().map(of).fold(f64::INFINITY, f64::min);
         let size = least(&|tried| tried.finished.size as f64);
         let latency = least(&|tried| tried.finished.latency);

@@ -255,7 +255,7 @@ impl<'a> AutoRun<'a> {
             && held_out.costs[0] <= 1.0
             && tried[0].estimator == Estimator::named(portfolio::BOOSTING);
         if held_out.costs.iter().all(|cost| *cost > 1.0) {
-            return Err(self.unaffordable(tried));
+            return Err(self.no_candidate_fits(tried));
         }
         let choice = choose(&held_out, &tested.fold, tested.ordered, guarded)?;
         let groups = self.train_chosen(tried, &choice.weights, &tested)?;

@@ -13,7 +13,7 @@ use ermine_core::matrix::{Dataset, Task};
 use ermine_core::param::Value;
 use ermine_core::rng::Purpose;
 use ermine_eval::evaluate::search::with_setting;
-use ermine_eval::evaluate::space::Space;
+use ermine_eval::evaluate::space::SearchSpace;
 
 /// The learner whose default fit comes first and must be beaten.
 pub(super) const BOOSTING: &str = "gradient-boosting";
@@ -107,7 +107,7 @@ pub(super) fn candidates(
             return Ok(found);
         }
         let estimator = Estimator::written(text)?;
-        if let Some(estimator) = suited(&estimator, data, context).filter(|estimator| !found.contains(estimator)) {
+        if let Some(estimator) = configured(&estimator, data, context).filter(|estimator| !found.contains(estimator)) {
             found.push(estimator);
         }
     }
@@ -124,7 +124,7 @@ fn boosts(data: &Dataset) -> bool {
 }
 
 /// The configuration with standardized columns where it needs them; `None` if it doesn't suit the data.
-fn suited(estimator: &Estimator, data: &Dataset, context: &Context<'_>) -> Option<Estimator> {
+fn configured(estimator: &Estimator, data: &Dataset, context: &Context<'_>) -> Option<Estimator> {
     // Learners of features that this build doesn't have are no candidates.
     let mut learner = estimator.learner(context).ok()?;
     standardize_by_default(&mut *learner, data).ok()?;
@@ -144,7 +144,7 @@ fn drawn(n: usize, data: &Dataset, context: &Context<'_>) -> Result<Vec<Estimato
         return Ok(Vec::new());
     }
     let learner = context.registry.learner(BOOSTING)?;
-    let space = Space::declared(&*learner).supported_by(&*learner, data, context)?;
+    let space = SearchSpace::declared(&*learner).supported_by(&*learner, data, context)?;
     let setting = |i: usize| space.draw(&mut Purpose::AutoConfigurations.stream(context.seed, &[i as u64]));
     (0..n).map(|i| Ok(Estimator::of(&*with_setting(&*learner, &setting(i), context)?))).collect()
 }

@@ -104,7 +104,7 @@ impl<'a> Losses<'a> {
             LossKind::Other { data, of } => {
                 let prediction = Prediction::new(of.output, numbers.map(|x| x / divisor).collect(), of.schema);
                 let value = Outcome::new(&prediction, data).map(|outcome| outcome.values(&[of.measure])[0]);
-                value.map_or(f64::INFINITY, |value| of.measure.badness(value))
+                value.map_or(f64::INFINITY, |value| of.measure.sort_key(value))
             }
         };
         if loss.is_nan() { f64::INFINITY } else { loss }
@@ -189,11 +189,11 @@ impl HeldOut<'_> {
     }
 
     /// The loss of numbers on some rows, lower is better; infinite where it is undefined.
-    pub fn badness(&self, numbers: &[f64], rows: &[u32]) -> Result<f64> {
+    pub fn loss(&self, numbers: &[f64], rows: &[u32]) -> Result<f64> {
         let width = self.output.width(self.schema);
         let of_rows = rows.iter().flat_map(|&row| &numbers[row as usize * width..][..width]).copied().collect();
         let (prediction, data) = (Prediction::new(self.output, of_rows, self.schema), self.data.select(rows)?);
-        Ok(self.measure.badness(Outcome::new(&prediction, &data)?.values(&[self.measure])[0]))
+        Ok(self.measure.sort_key(Outcome::new(&prediction, &data)?.values(&[self.measure])[0]))
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
         let schema = Schema::of(&data);
         let of = held_out(&data, &schema, vec![&up, &down]);
         let weights = of.weights(&rows).unwrap();
-        let loss = |w: f64| of.badness(&of.mean(&[w, 1.0 - w]), &rows).unwrap();
+        let loss = |w: f64| of.loss(&of.mean(&[w, 1.0 - w]), &rows).unwrap();
         let best = (0..=ROUNDS).map(|i| loss(i as f64 / ROUNDS as f64)).fold(f64::INFINITY, f64::min);
         assert!(loss(weights[0]) <= best + 1e-9, "{weights:?}");
         assert!((weights[0] - 2.0 / 3.0).abs() < 0.02, "{weights:?}");
@@ -267,6 +267,6 @@ mod tests {
         let schema = Schema::of(&data);
         let of = held_out(&data, &schema, vec![&guess]);
         let fast = Losses::new(&of, &rows).unwrap().loss(guess.iter().copied(), 1.0);
-        assert!((fast.sqrt() - of.badness(&guess, &rows).unwrap()).abs() < 1e-12);
+        assert!((fast.sqrt() - of.loss(&guess, &rows).unwrap()).abs() < 1e-12);
     }
 }

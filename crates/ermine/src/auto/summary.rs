@@ -14,13 +14,13 @@ impl AutoRun<'_> {
         groups: &[MemberGroup],
         tested: &TestedRows,
     ) -> AutoSummary {
-        let signed = |badness: f64| if self.measure.higher_is_better() { -badness } else { badness };
+        let signed = |loss: f64| if self.measure.higher_is_better() { -loss } else { loss };
         let mut order: Vec<usize> = (0..tried.len()).collect();
-        order.sort_by(|&a, &b| tried[a].badness.total_cmp(&tried[b].badness).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| tried[a].loss.total_cmp(&tried[b].loss).then(a.cmp(&b)));
         let entry = |&c: &usize| {
             let estimator = tried[c].estimator.to_string();
             let group = groups.iter().find(|group| group.layout.estimator == estimator);
-            let score = Some(signed(tried[c].badness)).filter(|score| score.is_finite());
+            let score = Some(signed(tried[c].loss)).filter(|score| score.is_finite());
             AutoEntry { estimator, score, weight: group.map_or(0.0, |group| group.layout.weight), note: None }
         };
         let leaderboard = order.iter().map(entry).chain(failed).collect();
