@@ -196,10 +196,7 @@ fn in_time_order(data: &Dataset, column: &str) -> ermine::Result<Dataset> {
     }
     let times = data.features().numbers(place);
     if let Some(row) = times.iter().position(|time| time.is_nan()) {
-        return Err(Error::data(format!(
-            "the time column '{column}' is missing in row {}: every row needs a time",
-            row + 1
-        )));
+        return Err(Error::row(row, format!("the time column '{column}' is missing; every row needs a time")));
     }
     let mut order: Vec<u32> = (0..times.len() as u32).collect();
     order.sort_by(|&a, &b| times[a as usize].total_cmp(&times[b as usize]));

@@ -95,6 +95,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         deadline,
         preferred: registry::DEFAULT,
         on_entry: Some(&on_entry),
+        finished: &[],
     };
     let board = compare(&comparison, &data, &context);
     let curve = match (&args.html, board.entries.first()) {

@@ -63,6 +63,14 @@ pub enum Error {
     /// Data that cannot be used for training or prediction.
     #[error("{0}")]
     Data(String),
+    /// A row that cannot be used. Messages count rows from 1, as in a file; the Python package counts them from 0.
+    #[error("row {}: {message}", row + 1)]
+    Row {
+        /// Row index, from 0.
+        row: usize,
+        /// What was found and what was expected.
+        message: String,
+    },
     /// A capability that a learner does not have.
     #[error("{learner} does not support {need}")]
     Unsupported {
@@ -138,6 +146,11 @@ impl Error {
     /// An error about the data as a whole.
     pub fn data(message: impl Into<String>) -> Self {
         Error::Data(message.into())
+    }
+
+    /// An error about one row, counted from 0.
+    pub fn row(row: usize, message: impl Into<String>) -> Self {
+        Error::Row { row, message: message.into() }
     }
 
     /// An operating-system error at `path`.

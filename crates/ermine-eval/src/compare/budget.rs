@@ -130,6 +130,7 @@ impl RunningComparison<'_> {
     /// The learners in order, with their estimates. Without a deadline the order is not changed.
     pub(super) fn in_order(&self) -> Vec<(&dyn Learner, CostEstimate)> {
         let learners = self.comparison.learners.iter().map(|learner| &**learner);
+        let learners = learners.filter(|learner| !self.is_finished(learner.info().name, false));
         let (Some(left), Some((part, share))) = (self.clock.left(), self.few_rows()) else {
             return learners.map(|learner| (learner, CostEstimate::default())).collect();
         };

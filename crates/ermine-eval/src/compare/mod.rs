@@ -51,12 +51,23 @@ pub struct Comparison<'a> {
     pub preferred: &'a str,
     /// Called with each entry as soon as it is finished.
     pub on_entry: Option<&'a (dyn Fn(&LeaderboardEntry) + Sync)>,
+    /// Entries of an earlier comparison that was stopped, on the same splits by the same metrics: they are not computed again.
+    pub finished: &'a [LeaderboardEntry],
 }
 
 impl<'a> Comparison<'a> {
     /// A comparison of these learners on these splits, without tuning or deadline.
     pub fn new(learners: Vec<Box<dyn Learner>>, splits: &'a Splits, measures: &'a [Measure]) -> Comparison<'a> {
-        Comparison { learners, splits, measures, trials: 0, deadline: None, preferred: "", on_entry: None }
+        Comparison {
+            learners,
+            splits,
+            measures,
+            trials: 0,
+            deadline: None,
+            preferred: "",
+            on_entry: None,
+            finished: &[],
+        }
     }
 
     /// Tunes the best learners with `trials` settings each.
@@ -259,9 +270,14 @@ impl RunningComparison<'_> {
         self.clock.is_over() || self.context.observer.event(&Event::Within) == Control::Stop
     }
 
+    /// Whether a learner was finished by an earlier comparison, with its defaults or `tuned`.
+    fn is_finished(&self, learner: &str, tuned: bool) -> bool {
+        self.comparison.finished.iter().any(|entry| entry.learner == learner && entry.setting.is_empty() != tuned)
+    }
+
     /// Every learner with its defaults.
     fn defaults(&self) -> Leaderboard {
-        let mut board = Leaderboard::default();
+        let mut board = Leaderboard { entries: self.comparison.finished.to_vec(), ..Default::default() };
         let waiting = self.in_order();
         for (i, (learner, estimate)) in waiting.iter().enumerate() {
             // Time is reserved for tuning only if there is something to tune.

@@ -21,8 +21,9 @@ impl RunningComparison<'_> {
     /// Tries settings of the best learners.
     pub(super) fn tune(&self, board: &mut Leaderboard) {
         board.entries.sort_by(|a, b| self.order(a, b));
-        let rivals = board.entries.iter().filter(|entry| entry.learner != BASELINE).take(TUNED);
-        let best: Vec<(&'static str, f64)> = rivals.map(|entry| (entry.learner, entry.seconds)).collect();
+        let rivals = board.entries.iter().filter(|entry| entry.learner != BASELINE && entry.setting.is_empty());
+        let best = rivals.take(TUNED).map(|entry| (entry.learner, entry.seconds));
+        let best: Vec<(&'static str, f64)> = best.filter(|(learner, _)| !self.is_finished(learner, true)).collect();
         for (i, &(learner, seconds)) in best.iter().enumerate() {
             // Half of the remaining time for the better learner of those waiting, all of it for the last.
             let parts = if i + 1 < best.len() { 2 } else { 1 };

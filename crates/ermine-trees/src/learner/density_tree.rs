@@ -110,10 +110,7 @@ impl DensityAxis {
         let column = &data.features().columns()[column];
         if let Some(row) = numbers.iter().position(|x| x.is_infinite()) {
             let (name, value) = (&column.name, numbers[row]);
-            return Err(Error::data(format!(
-                "column '{name}' is {value} in row {}; a density tree needs finite values",
-                row + 1
-            )));
+            return Err(Error::row(row, format!("column '{name}' is {value}; a density tree needs finite values")));
         }
         if let Some(levels) = column.levels() {
             let (n, nominal) = (levels.len().max(1), column.kind == ColumnKind::Nominal);

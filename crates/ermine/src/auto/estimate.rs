@@ -56,7 +56,7 @@ pub(super) fn choose(held_out: &HeldOut<'_>, fold: &[u32], ordered: bool, guarde
     let n_numbers = held_out.predictions.first().map_or(0, |values| values.len());
     let mut fitted: Vec<Vec<f64>> = vec![vec![0.0; n_numbers]; combinations.len()];
     for rows in &folds {
-        let weights = if rows.before.is_empty() { best_single(held_out) } else { held_out.weights(&rows.before)? };
+        let weights = if rows.before.is_empty() { first_only(held_out) } else { held_out.weights(&rows.before)? };
         let mean = held_out.mean(&weights);
         for (combination, fitted) in combinations.iter().zip(&mut fitted) {
             let numbers = combined(held_out, *combination, &mean, &rows.before)?.0;
@@ -72,7 +72,7 @@ pub(super) fn choose(held_out: &HeldOut<'_>, fold: &[u32], ordered: bool, guarde
     let prediction = Prediction::new(held_out.output, assembled, held_out.schema);
     let scores = Outcome::new(&prediction, held_out.data)?.scores(&[held_out.measure]);
     let combination = combinations[best_of(held_out, &fitted, &all)?];
-    let weights = if combination == Combination::First { best_single(held_out) } else { held_out.weights(&all)? };
+    let weights = if combination == Combination::First { first_only(held_out) } else { held_out.weights(&all)? };
     let (_, inverse_temperature) = combined(held_out, combination, &held_out.mean(&weights), &all)?;
     let score = |(combination, numbers): (&Combination, &Vec<f64>)| {
         let loss = held_out.loss(numbers, &all)?;
@@ -98,7 +98,7 @@ fn combinations(held_out: &HeldOut<'_>, guarded: bool) -> Vec<Combination> {
     found
 }
 
-fn best_single(held_out: &HeldOut<'_>) -> Vec<f64> {
+fn first_only(held_out: &HeldOut<'_>) -> Vec<f64> {
     (0..held_out.predictions.len()).map(|c| f64::from(u8::from(c == 0))).collect()
 }
 

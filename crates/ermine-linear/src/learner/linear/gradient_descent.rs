@@ -71,7 +71,7 @@ params! {
         /// Raise it to stop earlier.
         tol: f64 = 1e-6, range Range::at_least(0.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units.
         /// Without it, descent is slow or diverges if the scales of the columns differ.

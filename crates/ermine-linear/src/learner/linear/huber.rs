@@ -27,7 +27,7 @@ params! {
         /// 0 is no penalty. Choose it by cross-validation, on a logarithmic scale.
         alpha: f64 = 0.0001, range Range::between(0.0, 1e100), tune Log(1e-6, 10.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
         /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.

@@ -28,7 +28,7 @@ params! {
         /// Use lasso-cv to choose it by cross-validation. 0 is least squares.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
         /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
@@ -57,7 +57,7 @@ params! {
         /// Values below 1 keep groups of correlated columns together; the lasso picks one of them.
         l1_ratio: f64 = 0.5, range Range::between(0.0, 1.0), tune Linear(0.1, 1.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
         /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
@@ -90,7 +90,7 @@ params! {
         /// More folds use more rows for training, and take longer.
         cv: usize = 5, range Range::at_least(2.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
         /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
@@ -121,7 +121,7 @@ params! {
         /// More folds use more rows for training, and take longer.
         cv: usize = 5, range Range::at_least(2.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
         /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.

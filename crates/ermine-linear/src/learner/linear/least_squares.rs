@@ -23,7 +23,7 @@ params! {
     /// Linear regression by least squares.
     pub struct LinearRegression("linear-regression") {
         /// Fit an intercept.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
         /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.

@@ -34,7 +34,7 @@ params! {
         /// L1 sets coefficients to zero and so selects features.
         l1_ratio: f64 = 0.0, range Range::between(0.0, 1.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Class weights: none, "balanced", or a list of class=weight.
         /// "balanced" gives all classes the same total weight: use it if rare classes matter as much as frequent ones.

@@ -31,7 +31,7 @@ params! {
         /// The default of 1 is scikit-learn's, and is strong: many coefficients are zero. Choose it by cross-validation.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
         /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
@@ -48,7 +48,7 @@ params! {
     /// Linear regression by least absolute deviations.
     pub struct LeastAbsoluteDeviations("least-absolute-deviations") {
         /// Fit an intercept.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
         /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.

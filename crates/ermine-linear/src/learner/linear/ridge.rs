@@ -26,7 +26,7 @@ params! {
         /// Use ridge-cv to choose it by leave-one-out cross-validation. 0 is least squares.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1e4);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
         /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
@@ -46,7 +46,7 @@ params! {
         /// All of them cost little more than one. Extend the list if its smallest or largest value is chosen.
         alphas: Vec<f64> = vec![0.1, 1.0, 10.0], range Range::above_to(0.0, 1e100);
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
         /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.

@@ -92,7 +92,7 @@ params! {
         /// Turn it off only if the rows are already in random order.
         shuffle: bool = true;
         /// Fit an intercept, which is never penalized.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate suits all; coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a stream.
         standardize: Option<bool> = None;

@@ -129,7 +129,7 @@ params! {
         /// The certificate states the duality gap that was reached.
         tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
         /// Fit an intercept.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Value of the constant column that carries the intercept; its coefficient is penalized like the others ("l2").
         /// Raise it to penalize the intercept less.
@@ -165,7 +165,7 @@ params! {
         /// The certificate states the duality gap that was reached.
         tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
         /// Fit an intercept.
-        /// Set it to false only if predictions must be 0 if all columns are 0.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Value of the constant column that carries the intercept; its coefficient is penalized like the others.
         /// Raise it to penalize the intercept less.

@@ -152,7 +152,7 @@ impl SvmModel {
     pub fn decisions_of(&self, x: &Design) -> Result<Vec<f64>> {
         let (k, out) = (self.n_decisions(), self.sums_of(x)?);
         match out.iter().position(|f| !f.is_finite()) {
-            Some(at) => Err(Error::data(format!("row {}: the kernel values overflow double precision", at / k + 1))),
+            Some(at) => Err(Error::row(at / k, "the kernel values overflow double precision")),
             None => Ok(out),
         }
     }
