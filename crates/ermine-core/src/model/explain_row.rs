@@ -80,7 +80,7 @@ impl Model {
             None => format!("prediction: {}\n", number(prediction.row(0)[0])),
         };
         let mut score = shap.expected[output];
-        text.push_str(&format!("{what}, nothing known: {}\n", number(score)));
+        text.push_str(&format!("{what}, expected value: {}\n", number(score)));
         for &column in order.iter().take(SHOWN) {
             let spec = &schema.features[column];
             let value = match row.number(0, column) {
