@@ -108,7 +108,12 @@ function showBoard(view, first) {
     const fresh = !first && !seen.has(entry.title);
     seen.add(entry.title);
     const score = (name) => entry.scores.find((one) => one.name === name);
-    const cell = (name) => { const one = score(name); return el("td", { class: "number" }, one ? `${number(one.mean)}${one.folds.length > 1 ? ` ± ${number(one.deviation, 2)}` : ""}` : ""); };
+    const cell = (name, k) => {
+      const one = score(name);
+      if (!one) return el("td", {});
+      const spread = one.folds.length > 1 ? ` ± ${number(one.deviation, 2)}` : "";
+      return el("td", { class: "number", title: `${name} ${number(one.mean)}${spread}` }, number(one.mean), k === 0 ? el("span", { class: "soft" }, spread) : null);
+    };
     const row = el("tr", { class: `${place === 0 ? "best" : ""}${fresh ? " new" : ""}`, "data-learner": entry.title }, el("td", {}, String(place + 1)),
       el("td", { class: "name", title: Object.entries(entry.setting).map(([k, v]) => `${k} = ${v}`).join(", ") }, entry.title, entry.not_converged ? el("span", { class: "pill warn", title: `did not converge in ${entry.not_converged} folds` }, "not converged") : null),
       el("td", {}, interval(entry.scores[0], range)), names.map(cell),

@@ -123,7 +123,7 @@ function threshold(facts) {
   });
   recompute();
   return card("Decision threshold", binary ? "A row counts as the chosen class if its probability is at least the threshold. Move it and see what the two kinds of mistakes cost." : "One class against all others: a row counts as the class if its probability is at least the threshold.",
-    el("div", { class: "row" }, el("label", { class: "field" }, "Class", chosen), el("label", { class: "field", style: "flex:1;min-width:14rem" }, el("span", {}, "Threshold ", shown), slider), el("label", { class: "field" }, "Cost of a false positive", costs.fp), el("label", { class: "field" }, "Cost of a false negative", costs.fn), cheapest),
+    el("div", { class: "row" }, el("label", { class: "field" }, "Class", chosen), el("div", { class: "field", style: "flex:1;min-width:14rem" }, el("label", { for: "threshold" }, "Threshold"), " ", shown, slider), el("label", { class: "field" }, "Cost of a false positive", costs.fp), el("label", { class: "field" }, "Cost of a false negative", costs.fn), cheapest),
     el("div", { class: "grid", style: "margin-top:1rem;align-items:center" }, facts2, table), charts);
 }
 
