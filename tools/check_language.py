@@ -82,7 +82,7 @@ WORDS = {
 }
 PATTERNS = [(re.compile(pattern), instead) for pattern, instead in WORDS.items()]
 #: Names of other projects and of golden data, and this list.
-IGNORED = re.compile(r"https?://\S+|sklearn\S*|\w+\.watch\(")
+IGNORED = re.compile(r"https?://\S+|sklearn\S*|\w+\.watch\(|tokio::sync::watch\S*")
 #: What a program printed, on a page; it is checked where it comes from.
 OUTPUT = re.compile(r"^```(?:text|console)\n.*?^```$", re.MULTILINE | re.DOTALL)
 

@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `auto`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve` | one subcommand each |
+//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `auto`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve`, `studio` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `boosting` | options of gradient boosting |
 //! | `stream` | training in batches |
@@ -47,6 +47,8 @@ mod serve;
 mod show;
 mod split;
 mod stream;
+#[cfg(feature = "studio")]
+mod studio;
 mod terminal;
 mod threshold;
 mod train;
@@ -67,6 +69,7 @@ Start here:
   ermine evaluate y.ermine test.csv                     evaluate it on a test set
   ermine report y.ermine test.csv -o report.html        write a full report
   ermine predict y.ermine new.csv -o predictions.csv    predict new rows
+  ermine studio data.csv                                all of it in the browser
 
 Exit codes: 0 success, 1 invalid data, model or file, 2 wrong usage, 130 stopped by Ctrl-C, 143 by SIGTERM,
   129 by SIGHUP";
@@ -103,6 +106,8 @@ enum Command {
     Man(completions::ManArgs),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    #[cfg(feature = "studio")]
+    Studio(studio::Args),
 }
 
 fn memory_limit(text: &str) -> Result<u64, String> {
@@ -153,6 +158,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Man(args) => completions::run_man(&args, &Cli::command()),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "studio")]
+        Command::Studio(args) => studio::run(&args),
     }
 }
 
