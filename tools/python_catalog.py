@@ -51,9 +51,10 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
+    "auto": Family("auto", "The best model for a table, without choosing a learner."),
     "baseline": Family("dummy", "Predictors that ignore the features: the baseline that any other model must beat."),
     "calibration": Family("calibration", "Calibrated probabilities."),
-    "ensemble": Family("ensemble", "Forests, boosting and bagging.", forwarded=("StackingClassifier", "StackingRegressor", "VotingClassifier", "VotingRegressor")),
+    "ensemble": Family("ensemble", "Forests, boosting, bagging, stacking and voting."),
     "linear": Family("linear_model", "Linear models.", exports=(("_regularization_path", ("enet_path", "lasso_path")),)),
     "multiclass": Family("multiclass", "Multiclass classification by binary classifiers."),
     "multilabel": Family("multioutput", "Multilabel classification by classifiers.", forwarded=("MultiOutputRegressor", "RegressorChain")),
@@ -66,9 +67,6 @@ FAMILIES = {
 #: Learners whose estimator is written by hand, and why.
 LEFT_OUT = {
     "one-class-svm": "it learns without a target: see OneClassSVM in ermine/_svm.py",
-    "stacking": "its names are scikit-learn's own classes, which take any estimator",
-    "voting": "its names are scikit-learn's own classes, which take any estimator",
-    "auto": "it has no class yet: use `ermine auto`, or ermine::auto in Rust",
 }
 
 #: Parameters that concern voting among classes.
@@ -85,6 +83,7 @@ SKLEARN_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "select
 EXPLAINED = ("_ensemble.TreeExplanations",)
 COMPARISONS = ("_comparison.ComparisonMethods",)
 SEVERAL_TARGETS = ("_several_targets.SeveralTargetsByGini",)
+AUTO = ("_auto.AutoWithFolds",)
 METRIC = ("metric",)
 NEIGHBORS = {"callables": ("metric", "weights"), "without_effect": ("leaf_size",), "translated": ("metric_params",)}
 
@@ -216,6 +215,20 @@ CLASSES = (
         "bagging", "classification", defaults=(("estimator", None), ("max_samples", None),), base="_reduction.MetaClassifier", warm_start=True, positional=("estimator", "n_estimators"),
         mixins=("_ensemble.BaggingMethods",),
     ),
+    Class(
+        "stacking", "classification", positional=("estimators", "final_estimator"), defaults=(("cv", None),), base="_reduction.MetaClassifier",
+        mixins=("_stacked.StackingClassifierMethods",),
+    ),
+    Class("stacking", "regression", hidden=("stack_method",), positional=("estimators", "final_estimator"), defaults=(("cv", None),), mixins=("_stacked.StackingMethods",)),
+    Class(
+        "voting", "classification", positional=("estimators",), defaults=(("voting", "hard"), ("weights", None)), base="_reduction.MetaClassifier",
+        translated=("flatten_transform",), mixins=("_stacked.VotingClassifierMethods",),
+    ),
+    Class("voting", "regression", hidden=("voting",), positional=("estimators",), defaults=(("weights", None),), mixins=("_stacked.VotingMethods",)),
+    Class("auto", "classification", mixins=AUTO),
+    Class("auto", "regression", mixins=AUTO),
+    Class("auto", "ranking", base="_ranking.Ranker", mixins=("_auto.AutoMethods",)),
+    Class("auto", "multilabel", "AutoMultilabelClassifier", base="_multilabel.ProbabilisticLabelClassifier", mixins=AUTO),
     Class("bagging", "regression", defaults=(("estimator", None), ("max_samples", None),), warm_start=True, positional=("estimator", "n_estimators"), mixins=("_ensemble.BaggingMethods",)),
 )
 
@@ -231,6 +244,16 @@ PYTHON_FORM = {
         "The base estimator. An estimator of this package (or the name of a learner with its parameters in parentheses, such as "
         "'decision-tree(max_depth=3)') is fitted in the core, with random_state, n_jobs and verbose of this estimator. Any other estimator, such as a "
         "pipeline, is fitted by scikit-learn's class of the same name; the model can then be pickled, but not saved.",
+    ),
+    "estimators": (
+        "Any", "list of (str, estimator) tuples",
+        "The estimators with their names. Estimators of this package (or names of learners with their parameters in parentheses) are fitted in the core, with random_state, "
+        "n_jobs and verbose of this estimator. With any other estimator among them, or 'drop', scikit-learn's class of the same name fits them all; the model can then be "
+        "pickled, but not saved.",
+    ),
+    "final_estimator": (
+        "Any", "str, estimator or None",
+        "The estimator that combines the predictions of the others. None for logistic regression (classes) or ridge regression with a cross-validated penalty (numbers).",
     ),
     "omega": (
         "Any", "str, callable or array-like of shape (n_places, n_places)",
@@ -351,6 +374,9 @@ TRANSLATED = {
             "If False, one model of all rows is calibrated on out-of-fold predictions. If True, scikit-learn fits and calibrates one model per fold. 'auto' is False for "
             "estimators of this package, and True for others.",
         ),
+    },
+    "VotingClassifier": {
+        "flatten_transform": ("bool", "True", "bool", "Whether ``transform`` puts the probabilities of all estimators beside each other; otherwise they are stacked along a new axis."),
     },
     "ClassifierChain": {
         "cv": ("Any", "None", "int, splitter, iterable or None", "If given, each estimator learns from out-of-fold predictions of the labels before it, fitted by scikit-learn; by default from the true labels."),

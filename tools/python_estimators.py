@@ -166,6 +166,9 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] == "eval_metric":
             choices = ("loss", *measures(entry.task))
             hint, words = type_hint({"choice": choices}), type_words({"choice": choices})
+        if p["name"] == "scoring":
+            choices = tuple(measures(entry.task))
+            hint, words = f"{type_hint({'choice': choices})} | None", f"{type_words({'choice': choices})} or None"
         default = dict(differences.defaults).get(p["name"], p["default"])
         if default is None and not hint.endswith(("None", "Any")):
             hint, words = f"{hint} | None", f"{words} or None"

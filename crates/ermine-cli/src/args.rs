@@ -212,7 +212,7 @@ pub fn pooled_note(scores: &[FoldScore]) -> String {
 /// Parses the name of a metric; the error lists all names.
 pub fn measure(word: &str) -> Result<Measure, String> {
     Measure::parse(word).map_err(|e| {
-        let all: Vec<&str> = measures().map(|measure| measure.word()).collect();
+        let all: Vec<&str> = measures().map(|measure| measure.as_str()).collect();
         format!("{e}; the metrics are: {}", all.join(", "))
     })
 }
@@ -223,8 +223,8 @@ impl DataArgs {
         let mut words = vec![self.file.display().to_string()];
         let mut add = |flag: &str, value: &str| words.extend([format!("--{flag}"), value.to_string()]);
         self.target.iter().for_each(|column| add("target", column));
-        self.task.iter().for_each(|task| add("task", task.word()));
-        self.columns.types.iter().for_each(|(column, t)| add("type", &format!("{column}={}", type_word(t))));
+        self.task.iter().for_each(|task| add("task", task.as_str()));
+        self.columns.types.iter().for_each(|(column, t)| add("type", &format!("{column}={}", type_name(t))));
         self.columns.weight.iter().for_each(|column| add("weight", column));
         self.columns.group.iter().for_each(|column| add("group", column));
         self.id.iter().for_each(|column| add("id", column));
@@ -239,11 +239,11 @@ impl DataArgs {
 
 fn task_parser() -> impl TypedValueParser<Value = Task> {
     let value = |task: Task| match task {
-        Task::Ranking => PossibleValue::new(task.word()).alias("rank"),
-        _ => PossibleValue::new(task.word()),
+        Task::Ranking => PossibleValue::new(task.as_str()).alias("rank"),
+        _ => PossibleValue::new(task.as_str()),
     };
     PossibleValuesParser::new(Task::ALL.map(value))
-        .map(|word| Task::ALL.into_iter().find(|task| task.word().starts_with(&word)).unwrap_or(Task::Classification))
+        .map(|word| Task::ALL.into_iter().find(|task| task.as_str().starts_with(&word)).unwrap_or(Task::Classification))
 }
 
 fn column_type(text: &str) -> Result<(String, ColumnType), String> {
@@ -252,13 +252,13 @@ fn column_type(text: &str) -> Result<(String, ColumnType), String> {
     Ok((column.to_string(), column_type))
 }
 
-/// The word that [`ColumnType::parse`] reads as this type.
-fn type_word(column_type: &ColumnType) -> String {
+/// The name that [`ColumnType::parse`] parses as this type.
+fn type_name(column_type: &ColumnType) -> String {
     match column_type {
         ColumnType::Ordinal(levels) if !levels.is_empty() => format!("ordinal:{}", levels.join("<")),
         ColumnType::Ignored => "ignored".into(),
         ColumnType::Date => "date".into(),
-        other => other.kind().map_or("ignored", |kind| kind.word()).into(),
+        other => other.kind().map_or("ignored", |kind| kind.as_str()).into(),
     }
 }
 
@@ -287,10 +287,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero()).ok_or_else(wrong)
 }
 
-/// A word as a shell reads it back.
-pub fn quoted(word: &str) -> String {
+/// An argument quoted for the shell.
+pub fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.into()
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub struct AuxiliaryInputs {
 
 impl BoostingArgs {
     /// The options that are set.
-    fn given(&self) -> Vec<&'static str> {
+    fn used_options(&self) -> Vec<&'static str> {
         let all = [
             ("--init-model", self.init_model.is_some()),
             ("--checkpoint", self.checkpoint.is_some()),
@@ -70,7 +70,7 @@ impl BoostingArgs {
             "--checkpoint" => learner.supports_custom_training(),
             _ => learner.takes_init_scores(),
         };
-        if let Some(option) = self.given().iter().find(|option| !is_taken(option)) {
+        if let Some(option) = self.used_options().iter().find(|option| !is_taken(option)) {
             let other = match *option {
                 "--validation" if name == "decision-tree" => {
                     "; decision-tree takes a validation set with --pruning reduced_error or greedy".into()
@@ -145,14 +145,14 @@ impl BoostingArgs {
         (seed, out): (u64, &OutputArgs),
         progress: &Progress,
     ) -> Result<AuxiliaryInputs, Failure> {
-        match self.given().first() {
+        match self.used_options().first() {
             Some(option) if data.task() == Task::Multilabel => {
                 let why = "not available for multilabel targets, where each label has its own model";
                 Err(Failure::Usage(format!("{option}: {why}")))
             }
             _ => Ok(AuxiliaryInputs {
                 validation: self.validation_set(args, data, out, progress)?,
-                from: self.earlier(learner, data, seed)?,
+                from: self.initial_model(learner, data, seed)?,
             }),
         }
     }
@@ -174,7 +174,7 @@ impl BoostingArgs {
     }
 
     /// The model to continue from: the checkpoint of this run, if there is one.
-    fn earlier(&self, learner: &dyn Learner, data: &Dataset, seed: u64) -> Result<Option<Model>, Failure> {
+    fn initial_model(&self, learner: &dyn Learner, data: &Dataset, seed: u64) -> Result<Option<Model>, Failure> {
         let Some(path) = self.checkpoint.as_ref().filter(|path| path.exists()) else {
             return Ok(self.init_model.as_ref().map(ermine::load).transpose()?);
         };

@@ -15,8 +15,8 @@ use ermine::registry;
 use ermine_core::learner::raw_columns::standardize_by_default;
 use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::Dataset;
-use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, Untuned, compare, suitable};
-use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve};
+use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, SkipReason, UntunedLearner, compare, suitable};
+use ermine_eval::evaluate::curves::{CurvePoint, TrainSizes, learning_curve};
 use ermine_eval::evaluate::search::with_setting;
 use ermine_eval::evaluate::{Measure, Validation};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ Examples:
 
 Every learner is cross-validated: each row is predicted by a model that was trained without it. Learners with a
 parameter `standardize` standardize the columns. Then the best three are tuned. With --budget, or after Ctrl-C,
-the table has what is finished and the reason why the others are missing.";
+the table shows what is finished, and why other learners are missing.";
 
 /// Find the best learner for a table
 #[derive(clap::Args)]
@@ -95,6 +95,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         deadline,
         preferred: registry::DEFAULT,
         on_entry: Some(&on_entry),
+        finished: &[],
     };
     let board = compare(&comparison, &data, &context);
     let curve = match (&args.html, board.entries.first()) {
@@ -171,31 +172,31 @@ fn curve(
     let learner = with_setting(&*registry::learner(best.learner)?, &best.setting, context)?;
     let measures = &comparison.measures[..1];
     let validation = Validation { train_scores: true, ..Validation::new(comparison.splits, measures) };
-    learning_curve(&*learner, data, &validation, Sizes::Shares(&SHARES), context)
+    learning_curve(&*learner, data, &validation, TrainSizes::Fractions(&SHARES), context)
 }
 
 /// Why a learner is not on the leaderboard.
-fn skipped_text(reason: &Reason, args: &Args) -> String {
+fn skipped_text(reason: &SkipReason, args: &Args) -> String {
     let budget = args.budget.map(|budget| time(budget.as_secs_f64()));
     match (reason, budget) {
-        (Reason::NotTried { .. }, _) if interrupt::stopped() => "not tried: stopped by Ctrl-C".into(),
-        (Reason::NotTried { expected: Some(seconds) }, Some(budget)) => {
-            format!("not tried: about {} needed, more than is left of the budget of {budget}", time(*seconds))
+        (SkipReason::NotTried { .. }, _) if interrupt::stopped() => "not tried: stopped by Ctrl-C".into(),
+        (SkipReason::NotTried { expected: Some(seconds) }, Some(budget)) => {
+            format!("not tried: expected to take {}, more than is left of the budget of {budget}", time(*seconds))
         }
-        (Reason::NotTried { .. }, Some(budget)) => format!("not tried: the budget of {budget} is spent"),
-        (Reason::NotTried { .. }, None) => "not tried".into(),
-        (Reason::NotFinished, _) if interrupt::stopped() => "not finished: stopped by Ctrl-C".into(),
-        (Reason::NotFinished, Some(budget)) => format!("not finished in its share of the budget of {budget}"),
-        (Reason::NotFinished, None) => "not finished".into(),
-        (Reason::Unsupported(need), _) => format!("can't handle {need}"),
-        (Reason::Failed(error), _) => format!("failed: {error}"),
+        (SkipReason::NotTried { .. }, Some(budget)) => format!("not tried: the budget of {budget} is used up"),
+        (SkipReason::NotTried { .. }, None) => "not tried".into(),
+        (SkipReason::NotFinished, _) if interrupt::stopped() => "not finished: stopped by Ctrl-C".into(),
+        (SkipReason::NotFinished, Some(budget)) => format!("not finished within its part of the budget of {budget}"),
+        (SkipReason::NotFinished, None) => "not finished".into(),
+        (SkipReason::Unsupported(need), _) => format!("does not support {need}"),
+        (SkipReason::Failed(error), _) => format!("failed: {error}"),
     }
 }
 
 /// Why the settings of a learner were not all tried.
-fn untuned_text(untuned: &Untuned) -> String {
-    let what = if untuned.some { "tuned with fewer settings" } else { "not tuned" };
-    let why = match &untuned.failed {
+fn untuned_text(untuned: &UntunedLearner) -> String {
+    let what = if untuned.partly { "tuned with fewer settings" } else { "not tuned" };
+    let why = match &untuned.error {
         Some(error) => error.as_str(),
         None if interrupt::stopped() => "stopped by Ctrl-C",
         None => "the budget is spent",

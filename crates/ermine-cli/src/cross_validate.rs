@@ -20,8 +20,8 @@ use ermine_core::measure::outcome::Outcome;
 use ermine_core::metric::Score;
 use ermine_core::param::Value;
 use ermine_eval::evaluate::cross_validation::FoldScore;
-use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve, validation_curve};
-use ermine_eval::evaluate::space::Axis;
+use ermine_eval::evaluate::curves::{CurvePoint, TrainSizes, learning_curve, validation_curve};
+use ermine_eval::evaluate::space::SearchAxis;
 use ermine_eval::evaluate::{Measure, Validation, cross_validate};
 use ermine_eval::evaluate::{in_classes_of, predict_classes_of};
 use ermine_eval::report::{SHARES, curve};
@@ -87,7 +87,8 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let mut learner = registry::learner(&args.learner)?;
     let given = [given, args.set.clone()].concat();
     flags::set(&mut *learner, &given)?;
-    let values = args.curve.as_ref().map(|(name, text)| Ok::<_, Failure>((name, Axis::parse(&*learner, name, text)?)));
+    let values =
+        args.curve.as_ref().map(|(name, text)| Ok::<_, Failure>((name, SearchAxis::parse(&*learner, name, text)?)));
     let values = values.transpose()?.map(|(name, axis)| (name, axis.points(POINTS)));
     if let Some(html) = &args.html {
         let inputs: Vec<_> = std::iter::once(&*args.data.file).chain(args.test.as_deref()).collect();
@@ -114,7 +115,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     validated.check_defined(args.splits.measure, &measures).map_err(Failure::work)?;
     let scores = validated.scores;
     let learning = match args.learning_curve {
-        true => learning_curve(&*learner, &data, &validation, Sizes::Shares(&SHARES), &context)?,
+        true => learning_curve(&*learner, &data, &validation, TrainSizes::Fractions(&SHARES), &context)?,
         false => Vec::new(),
     };
     let validation = match &values {
@@ -126,9 +127,9 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
 }
 
 /// The default metrics of the task, the requested one first.
-fn measures(data: &Dataset, asked: Option<Measure>) -> Vec<Measure> {
-    let usual = Measure::defaults(data.task()).iter().copied().filter(|m| Some(*m) != asked);
-    asked.into_iter().chain(usual).collect()
+fn measures(data: &Dataset, requested: Option<Measure>) -> Vec<Measure> {
+    let usual = Measure::defaults(data.task()).iter().copied().filter(|m| Some(*m) != requested);
+    requested.into_iter().chain(usual).collect()
 }
 
 /// The scores of a model of all rows on the test set.
@@ -147,8 +148,8 @@ fn on_test(
     let test = in_classes_of(&model, &test).map_err(Failure::work)?;
     let prediction = predict_classes_of(&model, &test)?;
     let outcome = Outcome::new(&prediction, &test).map_err(Failure::work)?;
-    let asked: Vec<Measure> = args.splits.measure.into_iter().collect();
-    outcome.check_defined(&asked).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
+    let requested: Vec<Measure> = args.splits.measure.into_iter().collect();
+    outcome.check_defined(&requested).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
     Ok(outcome.scores(measures))
 }
 

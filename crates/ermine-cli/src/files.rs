@@ -8,16 +8,16 @@ use std::path::Path;
 /// Rejects an output that can't be written or is an input, before any work is done.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let shown = output.display();
-    let refuse = |why: &str| Err(Failure::Work(format!("{shown}: {why}")));
+    let fail = |why: &str| Err(Failure::Work(format!("{shown}: {why}")));
     if output.is_dir() {
-        return refuse("is a directory; name a file in it");
+        return fail("is a directory; name a file in it");
     }
     if output.exists() && !output.is_file() {
-        return refuse("not a regular file, and would be replaced by one");
+        return fail("not a regular file, and would be replaced by one");
     }
     let parent = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if output.file_name().is_none() || !parent.is_dir() {
-        return refuse("the directory does not exist");
+        return fail("the directory does not exist");
     }
     let Ok(same) = output.canonicalize() else { return Ok(()) };
     if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == same)) {

@@ -16,13 +16,13 @@ use std::ffi::OsString;
 pub const WITH_LEARNER: [&str; 3] = ["train", "tune", "cross-validate"];
 
 /// The learner that the arguments of such a command name, or the default one; `None` for other commands.
-pub fn learner_in(words: &[OsString]) -> Result<Option<Box<dyn Learner>>> {
-    let words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
-    if words.first().is_none_or(|word| !WITH_LEARNER.contains(&&**word)) {
+pub fn learner_in(arguments: &[OsString]) -> Result<Option<Box<dyn Learner>>> {
+    let arguments: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
+    if arguments.first().is_none_or(|command| !WITH_LEARNER.contains(&&**command)) {
         return Ok(None);
     }
-    let named = words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix("--learner") {
-        Some("") => words.get(i + 1).map(|next| next.to_string()),
+    let named = arguments.iter().enumerate().find_map(|(i, argument)| match argument.strip_prefix("--learner") {
+        Some("") => arguments.get(i + 1).map(|next| next.to_string()),
         Some(rest) => rest.strip_prefix('=').map(String::from),
         None => None,
     });
@@ -69,7 +69,7 @@ fn value_name(spec: &ParamSpec) -> &'static str {
 
 /// What the parameter does, its allowed values and its default.
 pub fn help(spec: &ParamSpec) -> String {
-    format!("{} [{}] [default: {}]", spec.doc.trim_end_matches('.'), spec.allowed(), default_text(spec))
+    format!("{} [{}] [default: {}]", spec.summary.trim_end_matches('.'), spec.allowed(), default_text(spec))
 }
 
 /// The default of a parameter on the command line.

@@ -30,8 +30,8 @@ const SIGINT: u8 = 2;
 pub fn install() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     // Signals that the parent process ignores stay ignored: SIGHUP under `nohup`, SIGINT in a background job of a shell script.
-    let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
-    if let Ok(mut signals) = signal_hook::iterator::Signals::new(heard) {
+    let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
         std::thread::spawn(move || signals.forever().for_each(|signal| stop(signal as u8)));
     }
 }

@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for name in args.id.iter().filter(|name| model.schema().features.iter().all(|f| f.name != **name)) {
         options.types.insert(name.clone(), ColumnType::Nominal);
     }
-    let table = read(&args.file, &options, out.threads(), &progress).map_err(|e| blame(e, args))?;
+    let table = read(&args.file, &options, out.threads(), &progress).map_err(|e| locate(e, args))?;
     let kept: Vec<Column> = args.id.iter().map(|name| table.column(name).cloned()).collect::<ermine::Result<_>>()?;
     let prediction = progress.stage("predicting", out.threads(), || model.predict(&table)).map_err(Failure::work)?;
     let differences = TableDifferences::new(model.schema(), &table);
@@ -117,7 +117,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// A missing feature is an error of the file; a missing --id column is one of the command line.
-fn blame(error: Error, args: &Args) -> Failure {
+fn locate(error: Error, args: &Args) -> Failure {
     match &error {
         Error::Unknown { what: "column", name, .. } if !args.id.contains(name) => {
             Failure::Work(format!("{}: {error}", args.file.display()))
@@ -154,16 +154,16 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the level of a quantile.
-fn level(word: &str) -> Result<f64, String> {
-    let level = word.trim().parse().ok().filter(|level| (0.0..=1.0).contains(level));
-    level.ok_or_else(|| "a level is a number from 0 to 1; separate several by commas, for example 0.1,0.5,0.9".into())
+/// Parses the level of a quantile.
+fn level(text: &str) -> Result<f64, String> {
+    let level = text.trim().parse().ok().filter(|level| (0.0..=1.0).contains(level));
+    level.ok_or_else(|| "expected numbers from 0 to 1, separated by commas, for example 0.1,0.5,0.9".into())
 }
 
-/// Reads a decision threshold. A little above 1 is allowed: it stands for "never".
-fn threshold(word: &str) -> Result<f64, String> {
-    let threshold = word.trim().parse().ok().filter(|threshold| (0.0..1.001).contains(threshold));
-    threshold.ok_or_else(|| "a threshold is a probability from 0 to 1".into())
+/// Parses a decision threshold. A value slightly above 1 is allowed: it means "never".
+fn threshold(text: &str) -> Result<f64, String> {
+    let threshold = text.trim().parse().ok().filter(|threshold| (0.0..1.001).contains(threshold));
+    threshold.ok_or_else(|| "expected a probability from 0 to 1".into())
 }
 
 /// The columns with SHAP values: `shap_<feature>`, and with several outputs `shap_<feature>_<output>`.
@@ -183,11 +183,11 @@ fn shap(model: &Model, table: &Table) -> Result<Vec<Column>, Failure> {
 }
 
 /// The columns with quantiles: those requested, or all of a model of several quantiles.
-fn quantiles(model: &Model, table: &Table, asked: &[f64]) -> Result<Vec<Column>, Failure> {
-    let levels = match (asked, model.quantile_levels()) {
+fn quantiles(model: &Model, table: &Table, requested: &[f64]) -> Result<Vec<Column>, Failure> {
+    let levels = match (requested, model.quantile_levels()) {
         ([], [] | [_]) => return Ok(Vec::new()),
         ([], all) => all,
-        (asked, _) => asked,
+        (requested, _) => requested,
     };
     let values = model.quantiles(&model.schema().features_of(table)?, levels)?;
     let column = |(k, level): (usize, &f64)| {

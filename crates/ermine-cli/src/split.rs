@@ -58,8 +58,8 @@ const NOTHING: &str = "\u{0}nothing";
 /// Splits.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [
-        args.train_output.clone().unwrap_or_else(|| beside(&args.file, "train")),
-        args.test_output.clone().unwrap_or_else(|| beside(&args.file, "test")),
+        args.train_output.clone().unwrap_or_else(|| sibling_path(&args.file, "train")),
+        args.test_output.clone().unwrap_or_else(|| sibling_path(&args.file, "test")),
     ];
     for output in &outputs {
         check_output(output, &[&args.file])?;
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// `data/adult.csv.gz` and `train` give `data/adult-train.csv`.
-fn beside(file: &Path, part: &str) -> PathBuf {
+fn sibling_path(file: &Path, part: &str) -> PathBuf {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

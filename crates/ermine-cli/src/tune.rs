@@ -22,7 +22,7 @@ use ermine_eval::evaluate::journal::Journal;
 use ermine_eval::evaluate::search::{
     FACTOR, HyperparameterSearch, SearchResult, Strategy, Trial, nested, search, with_setting,
 };
-use ermine_eval::evaluate::space::{Axis, Space};
+use ermine_eval::evaluate::space::{SearchAxis, SearchSpace};
 use ermine_eval::evaluate::{Measure, Splits};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -232,16 +232,16 @@ fn print_result(args: &Args, tuned: &Tuned, summary: &LoadedData) -> Result<(), 
     print(&text)
 }
 
-/// What is tried: what the user names, or what the parameters declare, without what is fixed.
-fn space(args: &Args, learner: &dyn Learner, fixed: &[(String, Value)]) -> Result<Space, Failure> {
+/// The search space: the given values, or the tuning ranges of all parameters that are not fixed.
+fn space(args: &Args, learner: &dyn Learner, fixed: &[(String, Value)]) -> Result<SearchSpace, Failure> {
     if let Some((name, _)) = args.axes.iter().find(|(name, _)| fixed.iter().any(|(f, _)| f == name)) {
         return Err(Failure::Usage(format!("{name} is both set and searched; do one of them")));
     }
     if !args.axes.is_empty() {
-        let axes = args.axes.iter().map(|(name, text)| Axis::parse(learner, name, text));
-        return Ok(Space::new(axes.collect::<ermine::Result<_>>()?));
+        let axes = args.axes.iter().map(|(name, text)| SearchAxis::parse(learner, name, text));
+        return Ok(SearchSpace::new(axes.collect::<ermine::Result<_>>()?));
     }
-    let space = fixed.iter().fold(Space::declared(learner), |space, (name, _)| space.without(name).0);
+    let space = fixed.iter().fold(SearchSpace::declared(learner), |space, (name, _)| space.without(name).0);
     match space.axes().is_empty() {
         true => Err(Failure::Usage(format!("{} has no parameters left to tune; choose some with --try", args.learner))),
         false => Ok(space),
@@ -274,7 +274,7 @@ fn nothing(journal: &Path, found: &SearchResult) -> Failure {
         print_message(format!("{kept} kept in {}; the same command continues from there", journal.display()));
         return Failure::Stopped;
     }
-    match found.trials.iter().find_map(|trial| trial.refused.clone()) {
+    match found.trials.iter().find_map(|trial| trial.error.clone()) {
         Some(why) => Failure::Work(format!("no setting could be used: {why}")),
         None => Failure::Work("the budget ended before the first setting was finished; use a longer --budget".into()),
     }
@@ -317,11 +317,11 @@ fn trials_text(
         time(seconds),
         grid.text(width())
     );
-    let refused: Vec<&String> = found.trials.iter().filter_map(|trial| trial.refused.as_ref()).collect();
-    if let Some(first) = refused.first() {
+    let failed: Vec<&String> = found.trials.iter().filter_map(|trial| trial.error.as_ref()).collect();
+    if let Some(first) = failed.first() {
         text += &format!(
             "  {}\n",
-            yellow(&clean(&format!("{} refused, for example: {first}", counted(refused.len(), "setting"))))
+            yellow(&clean(&format!("{} could not be used, for example: {first}", counted(failed.len(), "setting"))))
         );
     }
     if found.stopped {

@@ -116,9 +116,9 @@ pub use ermine_eval::evaluate::search::search;
 #[doc(inline)]
 pub use ermine_eval::compare::compare;
 #[doc(inline)]
-pub use ermine_eval::compare::verdict::as_good;
+pub use ermine_eval::compare::verdict::not_significantly_worse;
 #[doc(inline)]
-pub use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, SkippedLearner, Untuned};
+pub use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, SkipReason, SkippedLearner, UntunedLearner};
 
 /// All learners that make sense for a data set, to be compared.
 pub fn suitable_learners(
@@ -171,19 +171,19 @@ pub use ermine_eval::evaluate::curves::validation_curve;
 pub use ermine_core::param::Value;
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::curves::{CurvePoint, Sizes};
+pub use ermine_eval::evaluate::curves::{CurvePoint, TrainSizes};
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::journal::Journal;
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::paired::Paired;
+pub use ermine_eval::evaluate::paired::PairedTest;
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::search::{HyperparameterSearch, SearchResult, Strategy, Trial, nested, with_setting};
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::space::{Axis, Setting, Space};
+pub use ermine_eval::evaluate::space::{SearchAxis, SearchSpace, Setting};
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::{CrossValidation, FoldScore};

@@ -8,11 +8,11 @@ use crate::grid::Grid;
 use crate::terminal::{bold, decimals, dim, listed, time, width, wrapped, yellow};
 use ermine_core::chart::html::Page;
 use ermine_core::chart::plot;
-use ermine_eval::compare::verdict::{SIGNIFICANT, against, as_good, is_testable};
+use ermine_eval::compare::verdict::{SIGNIFICANT, against, is_testable, not_significantly_worse};
 use ermine_eval::compare::{BASELINE, Leaderboard, LeaderboardEntry};
 use ermine_eval::evaluate::Splits;
 use ermine_eval::evaluate::curves::CurvePoint;
-use ermine_eval::evaluate::paired::Paired;
+use ermine_eval::evaluate::paired::PairedTest;
 use ermine_eval::report::curve as report;
 use serde_json::json;
 
@@ -75,12 +75,12 @@ fn titled(entry: &LeaderboardEntry) -> String {
     entry.title() + if entry.not_converged > 0 { " *" } else { "" }
 }
 
-fn p_value(test: Paired) -> String {
+fn p_value(test: PairedTest) -> String {
     if test.p_value < 0.001 { "<0.001".into() } else { format!("{:.3}", test.p_value) }
 }
 
 /// The same within a sentence.
-fn p_text(test: Paired) -> String {
+fn p_text(test: PairedTest) -> String {
     if test.p_value < 0.001 { "p < 0.001".into() } else { format!("p = {:.3}", test.p_value) }
 }
 
@@ -191,9 +191,10 @@ fn verdict(rows: &[LeaderboardEntry], splits: &Splits) -> String {
         };
         text += &format!(" ({})", p_text(p));
     }
-    let as_good: Vec<String> = as_good(rows, splits).into_iter().map(LeaderboardEntry::title).collect();
-    if !as_good.is_empty() {
-        text += &format!(". Not significantly worse: {}", listed(&as_good, 6));
+    let not_significantly_worse: Vec<String> =
+        not_significantly_worse(rows, splits).into_iter().map(LeaderboardEntry::title).collect();
+    if !not_significantly_worse.is_empty() {
+        text += &format!(". Not significantly worse: {}", listed(&not_significantly_worse, 6));
     }
     if !best.setting.is_empty() {
         text += ". Its parameters were chosen on the same splits, so its score is slightly optimistic";

@@ -29,7 +29,7 @@ impl Task {
     pub const ALL: [Task; 4] = [Task::Classification, Task::Regression, Task::Ranking, Task::Multilabel];
 
     /// The name in messages and on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Task::Classification => "classification",
             Task::Regression => "regression",
@@ -41,7 +41,7 @@ impl Task {
 
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 

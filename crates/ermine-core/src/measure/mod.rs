@@ -184,8 +184,8 @@ pub fn measures() -> impl Iterator<Item = Measure> {
 impl Measure {
     /// The metric with this name.
     pub fn parse(word: &str) -> Result<Measure> {
-        let found = measures().find(|measure| measure.word() == word);
-        found.ok_or_else(|| Error::unknown("measure", word, FACTS.iter().map(|facts| facts.0.word())))
+        let found = measures().find(|measure| measure.as_str() == word);
+        found.ok_or_else(|| Error::unknown("measure", word, FACTS.iter().map(|facts| facts.0.as_str())))
     }
 
     fn facts(self) -> &'static MeasureInfo {
@@ -219,8 +219,8 @@ impl Measure {
     }
 
     /// Names of all metrics of a task.
-    pub fn words(task: Task) -> impl Iterator<Item = &'static str> {
-        measures().filter(move |measure| measure.measures(task)).map(|measure| measure.word())
+    pub fn names(task: Task) -> impl Iterator<Item = &'static str> {
+        measures().filter(move |measure| measure.measures(task)).map(|measure| measure.as_str())
     }
 
     /// Whether the metric is a mean over rows (or queries), so that the mean over parts of equal size is the mean over the whole.
@@ -245,8 +245,8 @@ impl Measure {
         (usual != self).then_some(usual)
     }
 
-    /// Lower is better; undefined scores are worst.
-    pub fn badness(self, score: f64) -> f64 {
+    /// A key to sort scores by, the best first: lower is better, undefined scores come last.
+    pub fn sort_key(self, score: f64) -> f64 {
         match (score.is_nan(), self.higher_is_better()) {
             (true, _) => f64::INFINITY,
             (false, true) => -score,
@@ -259,11 +259,11 @@ impl Measure {
         if self.measures(task) {
             return Ok(());
         }
-        let others: Vec<&str> = Measure::words(task).collect();
+        let others: Vec<&str> = Measure::names(task).collect();
         Err(Error::Param {
             owner: "evaluation".into(),
             name: "measure".into(),
-            value: self.word().into(),
+            value: self.as_str().into(),
             allowed: format!("a metric for {task}: {}", others.join(", ")),
         })
     }
@@ -290,14 +290,14 @@ impl Measure {
     }
 
     /// The main metrics of a comparison, the deciding one first: the given one, or the defaults of the task.
-    pub fn headline(task: Task, asked: Option<Measure>) -> Vec<Measure> {
+    pub fn headline(task: Task, preferred: Option<Measure>) -> Vec<Measure> {
         let usual: &[Measure] = match task {
             Classification => &[Accuracy, LogLoss, RocAuc],
             Regression => &[Rmse, Mae, R2],
             Ranking => &[Ndcg, Map, Mrr],
             Multilabel => &[SubsetAccuracy, HammingLoss, MicroF1],
         };
-        asked.into_iter().chain(usual.iter().copied().filter(|m| Some(*m) != asked)).collect()
+        preferred.into_iter().chain(usual.iter().copied().filter(|m| Some(*m) != preferred)).collect()
     }
 }
 
@@ -309,6 +309,6 @@ mod tests {
     #[test]
     fn every_metric_has_an_entry() {
         let ParamKind::Choice(words) = <Measure as ParamType>::kind() else { panic!("a measure is a word") };
-        assert_eq!(measures().map(|measure| measure.word()).collect::<Vec<_>>(), words);
+        assert_eq!(measures().map(|measure| measure.as_str()).collect::<Vec<_>>(), words);
     }
 }

@@ -134,8 +134,8 @@ pub struct WorstRow {
     pub truth: String,
     /// What was predicted; of a query, how many of its rows are relevant.
     pub predicted: String,
-    /// How bad it is: the probability of the truth, the error, the number of wrong labels, or the NDCG of a query.
-    pub badness: f64,
+    /// The probability of the true class, the error, the number of wrong labels, or the NDCG of a query.
+    pub score: f64,
     /// The values of the most important columns.
     pub values: Vec<(String, String)>,
 }
@@ -231,7 +231,7 @@ fn facts(data: &Dataset, j: usize) -> ColumnFacts {
     let present: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
     let mut facts = ColumnFacts {
         name: column.name.clone(),
-        kind: column.kind.word(),
+        kind: column.kind.as_str(),
         n_missing: numbers.len() - present.len(),
         range: None,
         categories: None,
@@ -296,8 +296,8 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
     if data.task() == Task::Ranking {
         return worst_queries(prediction, data);
     }
-    // (badness, columns of the table); higher is worse.
-    let judged = |row: usize| -> Option<(f64, f64, String, String)> {
+    // (error, columns of the table); higher is worse.
+    let scored = |row: usize| -> Option<(f64, f64, String, String)> {
         match data.target() {
             Target::Classes { codes, labels } => {
                 let truth = codes[row] as usize;
@@ -329,24 +329,19 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
         }
     };
     let mut rows: Vec<(usize, (f64, f64, String, String))> =
-        (0..n).filter_map(|row| Some((row, judged(row)?))).collect();
+        (0..n).filter_map(|row| Some((row, scored(row)?))).collect();
     rows.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     rows.truncate(N_WORST);
-    let told = |(row, (_, badness, truth, predicted))| WorstRow {
-        row: row + 1,
-        truth,
-        predicted,
-        badness,
-        values: named(row),
-    };
-    rows.into_iter().map(told).collect()
+    let worst_row =
+        |(row, (_, score, truth, predicted))| WorstRow { row: row + 1, truth, predicted, score, values: named(row) };
+    rows.into_iter().map(worst_row).collect()
 }
 
 /// The queries that are ordered worst: how many rows each has, how many of them are relevant, and its NDCG@10.
 fn worst_queries(prediction: &Prediction, data: &Dataset) -> Vec<WorstRow> {
     let Ok(grades) = data.grades() else { return Vec::new() };
     let queries = data.queries();
-    let judged = |(query, rows): (usize, &Vec<u32>)| {
+    let scored = |(query, rows): (usize, &Vec<u32>)| {
         let of = |from: &[f64]| rows.iter().map(|&row| from[row as usize]).collect::<Vec<f64>>();
         let (scores, grades) = (of(prediction.values()), of(grades));
         let relevant = grades.iter().filter(|g| **g > 0.0).count();
@@ -355,12 +350,12 @@ fn worst_queries(prediction: &Prediction, data: &Dataset) -> Vec<WorstRow> {
             row: query + 1,
             truth: rows.len().to_string(),
             predicted: relevant.to_string(),
-            badness: ndcg(&scores, &grades, 10, Gain::Exponential),
+            score: ndcg(&scores, &grades, 10, Gain::Exponential),
             values: Vec::new(),
         })
     };
-    let mut worst: Vec<WorstRow> = queries.iter().enumerate().filter_map(judged).collect();
-    worst.sort_by(|a, b| a.badness.total_cmp(&b.badness));
+    let mut worst: Vec<WorstRow> = queries.iter().enumerate().filter_map(scored).collect();
+    worst.sort_by(|a, b| a.score.total_cmp(&b.score));
     worst.truncate(N_WORST);
     worst
 }

@@ -126,7 +126,7 @@ impl Report {
         let mut cells = vec![row([unit, truth, predicted, how, with])];
         for w in &self.worst {
             let with: Vec<String> = w.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            cells.push(row([&w.row.to_string(), &w.truth, &w.predicted, &short(w.badness), &with.join(", ")]));
+            cells.push(row([&w.row.to_string(), &w.truth, &w.predicted, &short(w.score), &with.join(", ")]));
         }
         cells
     }

@@ -81,7 +81,7 @@ impl Quadratic<'_> {
                 // What was added up on the way has rounding in it.
                 q = self.residual(w);
                 worst = self.largest_violation(w, &q);
-            } else if self.will_do(w, before, worst, tolerance) {
+            } else if self.suffices(w, before, worst, tolerance) {
                 continue;
             } else {
                 self.improve_support(w, &mut q, observer)?;
@@ -102,7 +102,7 @@ impl Quadratic<'_> {
     }
 
     /// Whether coordinates alone, at the speed at which violations fell, will be done before the support could be solved for.
-    fn will_do(&self, w: &[f64], before: f64, worst: f64, tolerance: f64) -> bool {
+    fn suffices(&self, w: &[f64], before: f64, worst: f64, tolerance: f64) -> bool {
         let size = w.iter().filter(|w| **w != 0.0).count() as f64;
         // Factoring costs size^3 / 3, a round size^2.
         let affordable = size / (3.0 * ROUNDS as f64);

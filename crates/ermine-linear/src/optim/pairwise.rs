@@ -35,22 +35,22 @@ pub struct RankedQuery {
     n_levels: usize,
     /// The weight of each row.
     weights: Vec<f64>,
-    /// What the worth of a pair is the difference of; `None` where all pairs are worth 1.
-    worth: Option<Vec<f64>>,
+    /// The weight of a pair is the difference of these values; `None` if all pairs have weight 1.
+    pair_value: Option<Vec<f64>>,
 }
 
 impl RankedQuery {
-    /// Rows with their grades, weights and worth, which must rise with the grade.
-    pub fn new(rows: Vec<u32>, grades: &[f64], weights: Vec<f64>, worth: Option<Vec<f64>>) -> RankedQuery {
+    /// Rows with their grades, weights and pair values, which must rise with the grade.
+    pub fn new(rows: Vec<u32>, grades: &[f64], weights: Vec<f64>, pair_value: Option<Vec<f64>>) -> RankedQuery {
         let mut distinct = grades.to_vec();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
         let levels = grades.iter().map(|g| distinct.partition_point(|d| d < g) as u32).collect();
-        RankedQuery { rows, levels, n_levels: distinct.len(), weights, worth }
+        RankedQuery { rows, levels, n_levels: distinct.len(), weights, pair_value }
     }
 
-    fn worth(&self, i: usize) -> f64 {
-        self.worth.as_ref().map_or(0.0, |worth| worth[i])
+    fn pair_value(&self, i: usize) -> f64 {
+        self.pair_value.as_ref().map_or(0.0, |pair_value| pair_value[i])
     }
 
     /// Scores of the rows, less their mean, which no pair sees.
@@ -95,11 +95,11 @@ fn sweep(query: &RankedQuery, scores: &[f64], order: &[u32], a: &[f64]) -> PairS
     let n = scores.len();
     let (mut better, mut worse) = (vec![(0.0, 0.0); n], vec![(0.0, 0.0); n]);
     let entry = |j: usize| {
-        let (v, t) = (query.weights[j], query.worth(j));
+        let (v, t) = (query.weights[j], query.pair_value(j));
         [v, v * a[j], v * t, v * t * a[j]]
     };
-    // The worth of a pair is t of the better one less t of the worse one; `sign` selects which of the two is meant.
-    let of = |sums: [f64; 4], i: usize, sign: f64| match &query.worth {
+    // The weight of a pair is t of the better one less t of the worse one; `sign` selects which of the two is meant.
+    let of = |sums: [f64; 4], i: usize, sign: f64| match &query.pair_value {
         None => (sums[0], sums[1]),
         Some(t) => (sign * (t[i] * sums[0] - sums[2]), sign * (t[i] * sums[1] - sums[3])),
     };
@@ -334,8 +334,8 @@ mod tests {
                 if q.levels[i] <= q.levels[j] {
                     continue;
                 }
-                let worth = q.worth.as_ref().map_or(1.0, |t| t[i] - t[j]);
-                let weight = c * q.weights[i] * q.weights[j] * worth;
+                let pair_value = q.pair_value.as_ref().map_or(1.0, |t| t[i] - t[j]);
+                let weight = c * q.weights[i] * q.weights[j] * pair_value;
                 let apart: Vec<f64> =
                     x[q.rows[i] as usize].iter().zip(&x[q.rows[j] as usize]).map(|(a, b)| a - b).collect();
                 let short = 1.0 - dot(&apart, w);
@@ -360,8 +360,8 @@ mod tests {
                 let mine: Vec<u32> = (0..rows.len() as u32).filter(|&r| rows[r as usize].2 == q).collect();
                 let grades: Vec<f64> = mine.iter().map(|&r| f64::from(rows[r as usize].1)).collect();
                 let weights = mine.iter().map(|&r| f64::from(rows[r as usize].3) / 2.0).collect();
-                let worth = (kind > 0).then(|| grades.iter().map(|g| g.powi(kind as i32)).collect());
-                RankedQuery::new(mine, &grades, weights, worth)
+                let pair_value = (kind > 0).then(|| grades.iter().map(|g| g.powi(kind as i32)).collect());
+                RankedQuery::new(mine, &grades, weights, pair_value)
             };
             (rows.iter().map(|r| r.0.clone()).collect(), (0..3).map(of).collect())
         })

@@ -249,7 +249,7 @@ impl SgdState {
             for &i in batch {
                 let i = i as usize;
                 if l1 > 0.0 {
-                    self.pay(&mut rows, i);
+                    self.apply_l1_penalty(&mut rows, i);
                 }
                 let z = self.scale * rows.dot(i, &self.v) + self.intercept;
                 let weight = weights.map_or(1.0, |w| w[i]);
@@ -263,7 +263,7 @@ impl SgdState {
             self.step(&mut rows, batch, &steps, rate, (l1, l2), options);
         }
         if l1 > 0.0 {
-            self.settle();
+            self.apply_all_l1_penalties();
         }
         sum / f64::max(total, f64::MIN_POSITIVE)
     }
@@ -333,8 +333,8 @@ impl SgdState {
         self.intercepts += self.intercept;
     }
 
-    /// The coefficients that row `i` touches pay the L1 shrinkage that they owe.
-    fn pay(&mut self, rows: &mut RowReader, i: usize) {
+    /// The coefficients that row `i` touches are shrunk by the L1 penalty that is due.
+    fn apply_l1_penalty(&mut self, rows: &mut RowReader, i: usize) {
         let (owed, scale, p) = (self.owed, self.scale, self.v.len());
         let (v, paid) = (&mut self.v, &mut self.paid);
         let mut settle = |j: usize| {
@@ -347,8 +347,8 @@ impl SgdState {
         }
     }
 
-    /// All coefficients pay what they owe.
-    fn settle(&mut self) {
+    /// Applies the L1 penalty that is due to all coefficients.
+    fn apply_all_l1_penalties(&mut self) {
         for (v, paid) in self.v.iter_mut().zip(&mut self.paid) {
             *v = l1::prox((self.owed - *paid) / self.scale, *v);
             *paid = self.owed;

@@ -65,11 +65,11 @@ class Inspectable(EstimatorBase):
         """The fitted model as if-then rules with coverage and precision; an error if it has no rules."""
         return self._require_result("set of rules", self._fitted().rules())
 
-    def reasons(self, X: Any, row: int = 0) -> str:
+    def explain_row(self, X: Any, row: int = 0) -> str:
         """Why row ``row`` of ``X`` gets its prediction, question by question; an error if the model has no such explanation."""
         model = self._fitted()
         table = self._read_like_fitted(X)
-        return self._require_result("way from reasons to the prediction", model.reasons(table, row))
+        return self._require_result("explanation of single predictions", model.explain_row(table, row))
 
     def export(self, path: "str | os.PathLike[str]", format: str | None = None) -> None:
         """Writes the fitted model for other programs.

@@ -16,7 +16,7 @@ use crate::tree::DEFAULT_MAX_DEPTH;
 use crate::tree::row_tree::{RowLimits, RowTest, RowTree};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
 use ermine_core::parallel;
@@ -45,8 +45,10 @@ params! {
         /// Whether each tree is trained on a bootstrap sample instead of all rows.
         bootstrap: bool = true;
         /// Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are rows. Requires bootstrap.
-        max_samples: Option<Amount> = None, range Range::more_than(0.0);
-        /// Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        /// Lower values train faster and make the trees more different.
+        max_samples: Option<CountOrFraction> = None, range Range::more_than(0.0);
+        /// Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on it. Requires bootstrap.
+        /// An estimate of the test score without a validation set.
         oob_score: bool = false;
     }
 }

@@ -22,7 +22,7 @@ use crate::split::squared_error::SquaredErrorCriterion;
 use crate::split::two_classes::TwoClassCriterion;
 use crate::tree::{DEFAULT_MAX_DEPTH, GrowOptions, GrownTree, depth_note, grow, prune};
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
+use ermine_core::learner::parameters::{ClassWeight, CountOrFraction, MaxFeatures};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::model::{Certificate, Fitted, Output, Proof, Status};
 use ermine_core::param::{Range, Value};
@@ -83,9 +83,11 @@ params! {
         /// Maximum depth of the tree. None for the default limit of 1,024 levels.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1).
-        min_samples_split: Amount = Amount::Count(2), range Range::more_than(0.0), tune Log(2, 100);
+        /// Higher values give smaller trees; `min_samples_leaf` is usually the better way to get them.
+        min_samples_split: CountOrFraction = CountOrFraction::Count(2), range Range::more_than(0.0), tune Log(2, 100);
         /// Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1).
-        min_samples_leaf: Amount = Amount::Count(1), range Range::more_than(0.0), tune Log(1, 100);
+        /// Higher values smooth the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
+        min_samples_leaf: CountOrFraction = CountOrFraction::Count(1), range Range::more_than(0.0), tune Log(1, 100);
         /// Minimum weight of each leaf, as a fraction of the total weight.
         min_weight_fraction_leaf: f64 = 0.0, range Range::between(0.0, 0.5);
         /// Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2". None for all features.
@@ -245,7 +247,7 @@ impl DecisionTree {
     /// The pruned tree with a note about the removed leaves.
     fn pruned(&self, whole: &GrownTree, kept: GrownTree, n_aside: Option<usize>) -> PrunedTree {
         let (before, after) = (whole.tree.n_leaves(), kept.tree.n_leaves());
-        let how = self.pruning.map_or("", |pruning| pruning.word());
+        let how = self.pruning.map_or("", |pruning| pruning.as_str());
         let aside = n_aside.map_or_else(String::new, |n| format!(", by {n} validation rows"));
         let note = format!("{how} pruning removed {} of {before} leaves{aside}", before - after);
         PrunedTree { grown: kept, alpha: None, note: Some(note) }

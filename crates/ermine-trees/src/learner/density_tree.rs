@@ -324,7 +324,7 @@ impl Fitted for FittedDensity {
         text
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         let columns = filled(&features.select(&[row as u32]).ok()?, &self.axes);
         let mut text = String::new();
         for (name, class) in schema.classes.iter().zip(&self.classes) {

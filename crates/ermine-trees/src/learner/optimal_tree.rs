@@ -12,7 +12,7 @@ use crate::split::Impurity;
 use crate::tree::optimal::{ALL_SETS, OptimalOptions, OptimalSubtree, OptimalTreeSearch, TreeSolution};
 use crate::tree::{GrownTree, prune};
 use ermine_core::error::Result;
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::Range;
@@ -61,7 +61,7 @@ impl Learner for OptimalTree {
             Some(solution) => solution,
             None => optimizer.solve_all(limit),
         };
-        let timed_out = patience.ran_out()?;
+        let timed_out = patience.timed_out()?;
         report(context.observer, Event::End)?;
         // If the time limit was reached, the greedy tree may be better. It may also use sets of categories that the search doesn't cover.
         let is_greedy_better = if timed_out { greedy.1 < solution.cost } else { limit <= solution.cost };
@@ -84,7 +84,7 @@ impl OptimalTree {
             let learner = DecisionTree {
                 criterion: Some(criterion),
                 max_depth: Some(self.max_depth),
-                min_samples_leaf: Amount::Count(self.min_samples_leaf),
+                min_samples_leaf: CountOrFraction::Count(self.min_samples_leaf),
                 ..Default::default()
             };
             let mut grown = learner.grow(data, context)?;

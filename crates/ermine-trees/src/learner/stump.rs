@@ -322,7 +322,7 @@ impl Fitted for FittedStump {
         Some(rules::text(&self.view(schema), &[]))
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         Some(rules::reasons(&self.view(schema), |feature| features.number(row, feature)))
     }
 }

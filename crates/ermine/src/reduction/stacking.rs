@@ -133,7 +133,7 @@ fn answers(member: &Member, method: StackMethod, schema: &Schema, features: &Fea
     let n_classes = schema.classes.len();
     let unsupported = |what: &str| {
         let allowed = format!("auto, because {} predicts no {what}", member.learner());
-        Error::Param { owner: INFO.name.into(), name: "stack_method".into(), value: method.word().into(), allowed }
+        Error::Param { owner: INFO.name.into(), name: "stack_method".into(), value: method.as_str().into(), allowed }
     };
     let output = member.output();
     let (numbers, width) = match method {

@@ -664,8 +664,8 @@ fn a_loss_curve_is_drawn_and_a_prediction_explained() {
     let page = train("linear-regression", &[], &data).html().unwrap();
     assert!(page.contains("std. error") && page.contains("R squared") && model.html().unwrap().contains("<svg"));
     let table = Table::new(vec![Column::numeric("x0", vec![0.5]), Column::numeric("x1", vec![0.0])]).unwrap();
-    let why = train("linear-regression", &[], &data).reasons(&table, 0).unwrap().unwrap();
-    assert!(why.contains("sum of all") && why.contains("2.5"), "{why}");
+    let why = train("linear-regression", &[], &data).explain_row(&table, 0).unwrap().unwrap();
+    assert!(why.contains("total") && why.contains("2.5"), "{why}");
 }
 
 /// A sparse file of real data: the probabilities are scikit-learn's.

@@ -183,7 +183,7 @@ fn a_hard_margin_is_the_widest_or_refused_with_the_reason() {
     let mixed = hard.fit(&classes(&draw(40, 2, 1), &mixed)).unwrap_err().to_string();
     assert!(mixed.contains("can't be separated") && mixed.contains("linear programming"), "{mixed}");
     // A Gaussian separates them, but not two equal rows of different classes.
-    let gaussian = Svc { C: f64::INFINITY, gamma: KernelGamma::Is(1.0), ..Default::default() };
+    let gaussian = Svc { C: f64::INFINITY, gamma: KernelGamma::Value(1.0), ..Default::default() };
     assert!(gaussian.fit(&classes(&rows, &[0, 1, 1, 0])).is_ok());
     let twice = [rows.clone(), rows[..1].to_vec()].concat();
     let equal = gaussian.fit(&classes(&twice, &[0, 0, 1, 1, 1])).unwrap_err().to_string();
@@ -230,7 +230,7 @@ proptest! {
         let kernel = Kernel::Laplacian { gamma: 0.6 };
         let gram: Vec<Vec<f64>> = rows.iter().map(|a| rows.iter().map(|b| kernel.value(a, b)).collect()).collect();
         let tight = Svc { tol: 1e-8, ..Default::default() };
-        let by_rows = Svc { kernel: KernelName::Laplacian, gamma: KernelGamma::Is(0.6), ..tight.clone() }.fit(&classes(&rows, &codes)).unwrap();
+        let by_rows = Svc { kernel: KernelName::Laplacian, gamma: KernelGamma::Value(0.6), ..tight.clone() }.fit(&classes(&rows, &codes)).unwrap();
         let given = Svc { kernel: KernelName::Precomputed, ..tight }.fit(&classes(&gram, &codes)).unwrap();
         let (a, b) = (by_rows.predict_data(&classes(&rows, &codes)).unwrap(), given.predict_data(&classes(&gram, &codes)).unwrap());
         for (a, b) in a.values().iter().zip(b.values()) {
@@ -290,7 +290,7 @@ fn iteration_limits_are_reported_through_reductions() {
     }
     // All pairs inside, and the same by the reduction: the same votes.
     let (inside, outside) =
-        (Svc { gamma: KernelGamma::Is(1.0), tol: 1e-7, ..Default::default() }, "svc(gamma=1,tol=0.0000001)");
+        (Svc { gamma: KernelGamma::Value(1.0), tol: 1e-7, ..Default::default() }, "svc(gamma=1,tol=0.0000001)");
     let mut pairs = registry::learner("one-vs-one").unwrap();
     pairs.set("estimator", &Value::Text(outside.into())).unwrap();
     let (a, b) = (inside.fit(&data).unwrap(), fit(&*pairs, &data, &ermine::context()).unwrap());
@@ -462,7 +462,7 @@ fn numbers_beyond_double_precision_are_refused() {
                 assert!(model.certificate().value.unwrap().is_finite(), "{kernel} {factor}");
             }
         }
-        let fixed = Svc { kernel, gamma: KernelGamma::Is(1e100), degree: 50, ..Default::default() };
+        let fixed = Svc { kernel, gamma: KernelGamma::Value(1e100), degree: 50, ..Default::default() };
         if kernel == KernelName::Poly {
             assert!(message(&fixed, 1.0).contains("overflow"));
         }

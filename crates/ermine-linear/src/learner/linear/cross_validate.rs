@@ -34,7 +34,12 @@ impl Folds {
 
     fn given(fold: &[u32], n_rows: usize) -> Result<Folds> {
         let n = fold.iter().max().map_or(0, |&last| last as usize + 1);
-        let least = || Error::data(format!("{n} folds of {} rows: at least two are needed, of all rows", fold.len()));
+        let least = || {
+            Error::data(format!(
+                "cross-validation needs at least two folds that cover all rows (got {n} folds of {} rows)",
+                fold.len()
+            ))
+        };
         if n < 2 || fold.len() != n_rows { Err(least()) } else { Ok(Folds { fold: fold.to_vec(), n }) }
     }
 

@@ -138,7 +138,9 @@ impl LinearModel {
         let (p, intercepts) = (map.n_columns(), sections.f64s("intercepts")?);
         let coefficients = sections.f64s("coefficients")?;
         if intercepts.is_empty() || coefficients.len() != p * intercepts.len() {
-            return Err(Error::model_file("a linear model needs a coefficient for each column and margin"));
+            return Err(Error::model_file(
+                "the number of coefficients of the linear model is not the number of columns times the number of margins",
+            ));
         }
         let mut course: FitHistory = sections.json("course")?;
         let pairs = sections.f64s("choices")?;
@@ -147,7 +149,9 @@ impl LinearModel {
         if sections.has("fold_errors") {
             course.fold_errors = sections.f64s("fold_errors")?;
             if course.choices.is_empty() || !course.fold_errors.len().is_multiple_of(course.choices.len()) {
-                return Err(Error::model_file("each strength that was tried needs an error for each fold"));
+                return Err(Error::model_file(
+                    "the number of cross-validation errors is not the number of penalty strengths times the number of folds",
+                ));
             }
         }
         let inference = sections.f64s("inference")?;
@@ -296,8 +300,8 @@ impl Fitted for LinearModel {
         Some(show::html(self, schema))
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
-        show::reasons(self, schema, features, row)
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        show::explain_row(self, schema, features, row)
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
@@ -309,8 +313,12 @@ impl Fitted for LinearModel {
         let number = |name, value: Option<f64>, doc| value.map(|value| Attribute::number(name, value, doc));
         let course = &self.course;
         all.extend(course.n_iter.map(Attribute::n_iter));
-        all.extend(number("alpha", course.alpha, "Penalty strength that was chosen."));
-        all.extend(number("l1_ratio", course.l1_ratio, "Share of L1 in the penalty that was chosen."));
+        all.extend(number("alpha", course.alpha, "Penalty strength that was chosen by cross-validation."));
+        all.extend(number(
+            "l1_ratio",
+            course.l1_ratio,
+            "Elastic-net mixing parameter that was chosen by cross-validation.",
+        ));
         all.extend(number("scale", course.scale, "Scale of the residuals."));
         if !course.scales.is_empty() {
             let doc = "Scale of the residuals of each target.";

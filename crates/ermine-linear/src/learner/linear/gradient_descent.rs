@@ -23,7 +23,7 @@ use std::borrow::Cow;
 
 choice! {
     /// Learning rate schedule.
-    pub enum RateName {
+    pub enum LearningRateName {
         /// Line search in every step, with momentum; for differentiable losses.
         LineSearch = "line_search",
         /// Always `eta0`.
@@ -53,7 +53,8 @@ params! {
         /// Quantile of the loss "quantile".
         quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
         /// Learning rate schedule; none for "line_search", or "invscaling" if the loss is not differentiable.
-        learning_rate: Option<RateName> = None;
+        /// "line_search" needs no tuning; "constant", "invscaling" and "adaptive" start at `eta0`.
+        learning_rate: Option<LearningRateName> = None;
         /// Initial learning rate, unless it is found by line search.
         eta0: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-3, 10.0);
         /// Exponent of the inverse scaling learning rate "invscaling".
@@ -124,7 +125,7 @@ impl Learner for GradientDescent {
         let wrong = used.len().ge(&2).then(|| zero_one(&margins(&x, &rows), &targets, prepared.weights()));
         drop(x);
         let outcomes: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
-        let penalty = PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p);
+        let penalty = PenaltyName::description(self.penalty, self.alpha, self.l1_ratio, self.p);
         let mut certificate = report::certificate(format!("mean {loss} loss{penalty}"), &outcomes);
         if scaling.is_some() && self.penalty.is_some() {
             certificate.objective += DEVIATION_1;
@@ -186,18 +187,18 @@ fn sum_curves(runs: &[Descent]) -> Vec<f64> {
 
 impl GradientDescent {
     fn rate(&self, loss: LossName) -> Result<StepRate> {
-        let default = if loss.is_smooth() { RateName::LineSearch } else { RateName::InvScaling };
+        let default = if loss.is_smooth() { LearningRateName::LineSearch } else { LearningRateName::InvScaling };
         match self.learning_rate.unwrap_or(default) {
-            RateName::LineSearch if !loss.is_smooth() => Err(Error::Param {
+            LearningRateName::LineSearch if !loss.is_smooth() => Err(Error::Param {
                 owner: self.info().name.into(),
                 name: "learning_rate".into(),
                 value: "line_search".into(),
                 allowed: format!("constant | invscaling | adaptive for the loss {loss}, which has kinks"),
             }),
-            RateName::LineSearch => Ok(StepRate::Search),
-            RateName::Constant => Ok(StepRate::Constant(self.eta0)),
-            RateName::InvScaling => Ok(StepRate::Inverse { rate: self.eta0, power: self.power_t }),
-            RateName::Adaptive => Ok(StepRate::Adaptive(self.eta0)),
+            LearningRateName::LineSearch => Ok(StepRate::Search),
+            LearningRateName::Constant => Ok(StepRate::Constant(self.eta0)),
+            LearningRateName::InvScaling => Ok(StepRate::Inverse { rate: self.eta0, power: self.power_t }),
+            LearningRateName::Adaptive => Ok(StepRate::Adaptive(self.eta0)),
         }
     }
 

@@ -94,7 +94,10 @@ fn certificate(separation: &Separation, y: &[f64], weights: Option<&[f64]>, valu
         Separation::Undecided { .. } => (
             Status::Limit("the limit of floating-point accuracy: the classes touch, or nearly so".into()),
             value,
-            vec![Proof::Nothing { because: "neither a hyperplane nor a common point is certain".into() }],
+            vec![Proof::Nothing {
+                because: "neither a separating hyperplane nor a common point of the convex hulls could be proven"
+                    .into(),
+            }],
             Vec::new(),
         ),
     };

@@ -178,7 +178,11 @@ impl Fitted for KernelMachine {
         vec![
             Attribute::n_iter(self.course.n_iter.unwrap_or(0)),
             Attribute::n_mistakes(self.course.n_mistakes.unwrap_or(0)),
-            Attribute::integer("n_support", self.counts.n_columns(), "Number of training rows that the model keeps."),
+            Attribute::integer(
+                "n_support",
+                self.counts.n_columns(),
+                "Number of training rows with a nonzero coefficient.",
+            ),
         ]
     }
 }

@@ -74,7 +74,7 @@ impl Learner for LinearRegression {
         let mut certificate =
             Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
         certificate.notes = notes(&solution, &prepared.names);
-        qualify(&mut certificate, &solution);
+        state_residual(&mut certificate, &solution);
         let linear =
             LinearModel::new(&prepared, None, solution.coefficients, solution.intercepts, FitHistory::default());
         Ok(Trained { fitted: Box::new(LinearModel { inference, ..linear }), certificate })
@@ -117,8 +117,8 @@ fn over(solution: &LeastSquaresSolution, p: usize) -> String {
     }
 }
 
-/// A solution by conjugate gradients is as good as its residual, which takes the place of the proof that it is exact.
-pub fn qualify(certificate: &mut Certificate, solution: &LeastSquaresSolution) {
+/// The certificate of a solution by conjugate gradients states its residual instead of optimality.
+pub fn state_residual(certificate: &mut Certificate, solution: &LeastSquaresSolution) {
     if let LeastSquaresMethod::Iterative { n_iterations, residual } = solution.method {
         certificate.proofs = vec![Proof::Stationary(residual)];
         if residual > 1e-10 {

@@ -137,8 +137,8 @@ impl PenaltyName {
         }
     }
 
-    /// The penalty in words.
-    pub fn words(name: Option<PenaltyName>, alpha: f64, l1_ratio: f64, p: f64) -> String {
+    /// Description of the penalty in the objective.
+    pub fn description(name: Option<PenaltyName>, alpha: f64, l1_ratio: f64, p: f64) -> String {
         match name {
             None => String::new(),
             Some(PenaltyName::L2) => format!(" + {alpha} / 2 * sum of squared coefficients"),

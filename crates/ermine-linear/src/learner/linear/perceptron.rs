@@ -124,7 +124,7 @@ impl Learner for Perceptron {
             if scaling.is_some() && learned.iter().any(|l| l.bound.is_some()) {
                 certificate.notes.push("R and gamma are those of columns with deviation 1".into());
             }
-            let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, course(&learned));
+            let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, fit_history(&learned));
             let fitted = fitted.for_classes(LinearLink::Scores, data, used)?;
             return Ok(Trained { fitted: Box::new(fitted), certificate });
         }
@@ -141,7 +141,7 @@ impl Learner for Perceptron {
         }
         let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
         let machine = KernelMachine::new(prepared, kernel, (rows, scaling), counts, (n_classes, used));
-        let fitted = Box::new(machine.with(self.fit_intercept, course(&learned)));
+        let fitted = Box::new(machine.with(self.fit_intercept, fit_history(&learned)));
         Ok(Trained { fitted, certificate: self.certificate(&learned) })
     }
 
@@ -159,7 +159,7 @@ pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
     }
 }
 
-fn course(learned: &[PerceptronResult]) -> FitHistory {
+fn fit_history(learned: &[PerceptronResult]) -> FitHistory {
     let n = learned.iter().map(|l| l.mistakes.len()).max().unwrap_or(0);
     let at = |t: usize| learned.iter().map(|l| l.mistakes.get(t).copied().unwrap_or(0) as f64).sum();
     FitHistory {
@@ -276,7 +276,9 @@ impl Perceptron {
             notes.push(format!("mistakes: {}", learned.iter().map(count).collect::<Vec<_>>().join(", ")));
         }
         if !separated && !exhausted {
-            notes.push("stopped because the number of mistakes no longer fell; the data were not separated".into());
+            notes.push(
+                "stopped because the number of mistakes no longer decreased; the classes were not separated".into(),
+            );
         }
         let objective = match learned {
             [_] => "mistakes in the last pass".to_string(),

@@ -50,8 +50,9 @@ impl PerceptronStream<'_> {
 
     /// The linear model of the batches before.
     fn before(&self) -> Result<Option<&LinearModel>> {
-        let linear =
-            |model: &Model| format!("cannot continue training a model of {} as a perceptron", model.header().learner);
+        let linear = |model: &Model| {
+            format!("cannot continue training: the model is of learner {}, not perceptron", model.header().learner)
+        };
         self.previous.map(|model| model.fitted::<LinearModel>().ok_or_else(|| Error::data(linear(model)))).transpose()
     }
 }

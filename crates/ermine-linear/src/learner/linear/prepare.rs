@@ -24,13 +24,13 @@ impl<'d> PreparedData<'d> {
     /// Turns the features of the data into numbers.
     pub fn new(data: &'d Dataset, options: DesignOptions, class_weight: &ClassWeight) -> Result<PreparedData<'d>> {
         let (map, numbers) = FeatureMap::fit(data.features(), options, data.weight())?;
-        PreparedData::put_together(data, map, numbers, class_weight)
+        PreparedData::assemble(data, map, numbers, class_weight)
     }
 
     /// The features where they lie, without a look at them; see [`FeatureMap::unchecked`].
     pub fn unchecked(data: &'d Dataset, options: DesignOptions) -> Option<PreparedData<'d>> {
         let (map, numbers) = FeatureMap::unchecked(data.features(), options)?;
-        let prepared = PreparedData::put_together(data, map, numbers, &ClassWeight::Equal).ok()?;
+        let prepared = PreparedData::assemble(data, map, numbers, &ClassWeight::Equal).ok()?;
         Some(PreparedData { unchecked: true, ..prepared })
     }
 
@@ -42,10 +42,10 @@ impl<'d> PreparedData<'d> {
     /// Turns features into numbers as earlier data was.
     pub fn with_map(data: &'d Dataset, map: FeatureMap, class_weight: &ClassWeight) -> Result<PreparedData<'d>> {
         let numbers = map.numbers(data.features())?;
-        PreparedData::put_together(data, map, numbers, class_weight)
+        PreparedData::assemble(data, map, numbers, class_weight)
     }
 
-    fn put_together(
+    fn assemble(
         data: &'d Dataset,
         map: FeatureMap,
         numbers: NumericFeatures<'d>,

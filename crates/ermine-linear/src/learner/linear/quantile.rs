@@ -158,9 +158,9 @@ impl QuantileRegression {
         notes
     }
 
-    /// For columns whose means are taken off: powers of two that bring them to one size, and, in those units, what each coefficient costs. A price above the steepest slope that
-    /// the losses can have makes the coefficient 0 (`true`), however high it is, and is lowered, so that all prices are of one size.
-    fn prices(&self, x: &Design, means: &[f64], weights: Option<&[f64]>) -> (Vec<f64>, Vec<(bool, f64)>) {
+    /// For centered columns: powers of two that bring them to the same magnitude, and the penalty of each coefficient in those units. A penalty above the steepest slope of
+    /// the losses makes the coefficient 0 (`true`) and is lowered, so that all penalties have similar magnitudes.
+    fn penalties(&self, x: &Design, means: &[f64], weights: Option<&[f64]>) -> (Vec<f64>, Vec<(bool, f64)>) {
         let (n, p) = (x.n_rows(), x.n_columns());
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
@@ -197,7 +197,7 @@ impl QuantileRegression {
             true => x.transposed_times(&vec![1.0 / n as f64; n]),
             false => vec![0.0; p],
         };
-        let (factors, prices) = self.prices(x, &means, weights);
+        let (factors, prices) = self.penalties(x, &means, weights);
         let mut rows = vec![0.0; (n + 2 * p) * width];
         let (mut buffer, mut row) = (Vec::new(), vec![0.0; p]);
         for (i, out) in rows.chunks_exact_mut(width.max(1)).enumerate().take(n) {

@@ -34,20 +34,20 @@ choice! {
 }
 
 impl PairWeight {
-    /// For each row of a query a number that rises with its grade: the weight of a pair is their difference. `None` where all pairs count the same.
-    pub fn worth(self, grades: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
+    /// For each row of a query, a value that increases with its relevance: the weight of a pair is the difference of the values. `None` if all pairs have the same weight.
+    pub fn pair_values(self, grades: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
         match self {
             PairWeight::Equal => None,
             PairWeight::Grade => Some(grades.to_vec()),
             PairWeight::Rank => {
                 let mut order: Vec<usize> = (0..grades.len()).collect();
                 order.sort_by(|&a, &b| grades[a].total_cmp(&grades[b]));
-                let (mut worth, mut below) = (vec![0.0; grades.len()], 0.0);
+                let (mut values, mut below) = (vec![0.0; grades.len()], 0.0);
                 for tied in order.chunk_by(|&a, &b| grades[a] == grades[b]) {
-                    tied.iter().for_each(|&row| worth[row] = below);
+                    tied.iter().for_each(|&row| values[row] = below);
                     below += tied.iter().map(|&row| weights[row]).sum::<f64>();
                 }
-                Some(worth)
+                Some(values)
             }
         }
     }
@@ -114,8 +114,8 @@ impl Learner for RankSvm {
         let query = |rows: Vec<u32>| {
             let grades: Vec<f64> = rows.iter().map(|&row| grades[row as usize]).collect();
             let weights: Vec<f64> = rows.iter().map(|&row| data.row_weight(row as usize)).collect();
-            let worth = self.pair_weight.worth(&grades, &weights);
-            RankedQuery::new(rows, &grades, weights, worth)
+            let values = self.pair_weight.pair_values(&grades, &weights);
+            RankedQuery::new(rows, &grades, weights, values)
         };
         let queries: Vec<RankedQuery> = data.queries().into_iter().map(query).collect();
         let n_queries = queries.len();
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn positions_are_weighted() {
-        let worth = PairWeight::Rank.worth(&[2.0, 0.0, 2.0, 5.0], &[1.0, 3.0, 1.0, 1.0]);
-        assert_eq!(worth, Some(vec![3.0, 0.0, 3.0, 5.0]));
+        let values = PairWeight::Rank.pair_values(&[2.0, 0.0, 2.0, 5.0], &[1.0, 3.0, 1.0, 1.0]);
+        assert_eq!(values, Some(vec![3.0, 0.0, 3.0, 5.0]));
     }
 }

@@ -197,7 +197,7 @@ fn finish(
         over,
     );
     certificate.notes = least_squares::notes(&solution, &prepared.names);
-    least_squares::qualify(&mut certificate, &solution);
+    least_squares::state_residual(&mut certificate, &solution);
     if scaling.is_some() {
         certificate.objective += DEVIATION_1;
     }

@@ -152,7 +152,7 @@ impl StochasticGradientDescent {
             states: from.map_or_else(|| vec![SgdState::new(p); targets.len()], |model| model.states.clone()),
         };
         let loss = LossName::choose(self.loss, data.task(), self.info().name)?;
-        let held = self.kept_aside(data.n_rows(), context)?;
+        let held = self.validation_rows(data.n_rows(), context)?;
         let options = self.options(loss, &held, context);
         let run = |state: &mut SgdState, y: &[f64]| {
             with_loss!(loss, self.epsilon, self.quantile, |l| state.run(l, &x, y, prepared.weights(), &options))
@@ -269,8 +269,8 @@ impl StochasticGradientDescent {
         }
     }
 
-    /// The rows that decide when to stop.
-    fn kept_aside(&self, n_rows: usize, context: &Context<'_>) -> Result<Vec<u32>> {
+    /// The validation set.
+    fn validation_rows(&self, n_rows: usize, context: &Context<'_>) -> Result<Vec<u32>> {
         if !self.early_stopping {
             return Ok(Vec::new());
         }
@@ -295,7 +295,7 @@ impl StochasticGradientDescent {
         margins: &[Vec<f64>],
     ) -> Certificate {
         let objective =
-            format!("mean {loss} loss{}", PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p));
+            format!("mean {loss} loss{}", PenaltyName::description(self.penalty, self.alpha, self.l1_ratio, self.p));
         let p = x.n_columns();
         let parts = targets.iter().zip(rows.iter().zip(margins)).map(|(y, (w, z))| {
             let w = if self.fit_intercept { &w[..] } else { &w[..p] };

@@ -87,8 +87,8 @@ impl Fitted for SgdModel {
         self.linear.html(schema)
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
-        self.linear.reasons(schema, features, row)
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        self.linear.explain_row(schema, features, row)
     }
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {

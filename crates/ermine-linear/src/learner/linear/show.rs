@@ -174,8 +174,8 @@ pub fn svg(model: &LinearModel, schema: &Schema) -> Option<String> {
     (!model.names.is_empty()).then(|| bar_panels(&panels, &curve))
 }
 
-/// The terms that a row's margin adds up from, the largest first.
-pub fn reasons(model: &LinearModel, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+/// The terms of a row's margin, the largest first.
+pub fn explain_row(model: &LinearModel, schema: &Schema, features: &Features, row: usize) -> Option<String> {
     let one = features.select(&[row as u32]).ok()?;
     let numbers = model.map.numbers(&one).ok()?;
     let design = numbers.design().ok()?;

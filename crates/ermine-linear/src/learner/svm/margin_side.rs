@@ -27,8 +27,8 @@ impl MarginSide {
     /// All cases, in the order of their codes.
     pub const ALL: [MarginSide; 3] = [MarginSide::Outside, MarginSide::Within, MarginSide::Misclassified];
 
-    /// For people.
-    pub fn word(self) -> &'static str {
+    /// Description.
+    pub fn as_str(self) -> &'static str {
         match self {
             MarginSide::Outside => "outside the margin",
             MarginSide::Within => "within the margin",

@@ -32,8 +32,8 @@ pub enum KernelGamma {
     Scale,
     /// One over the number of columns.
     Auto,
-    /// This.
-    Is(f64),
+    /// A given value.
+    Value(f64),
 }
 
 impl ParamType for KernelGamma {
@@ -44,14 +44,14 @@ impl ParamType for KernelGamma {
         match self {
             KernelGamma::Scale => Value::Text("scale".into()),
             KernelGamma::Auto => Value::Text("auto".into()),
-            KernelGamma::Is(gamma) => Value::Float(*gamma),
+            KernelGamma::Value(gamma) => Value::Float(*gamma),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(word) if word == "scale" => Some(KernelGamma::Scale),
             Value::Text(word) if word == "auto" => Some(KernelGamma::Auto),
-            other => f64::from_value(other).filter(|g| g.is_finite() && *g >= 0.0).map(KernelGamma::Is),
+            other => f64::from_value(other).filter(|g| g.is_finite() && *g >= 0.0).map(KernelGamma::Value),
         }
     }
 }
@@ -76,7 +76,7 @@ impl KernelChoice {
         let gamma = || {
             let columns = x.n_columns().max(1) as f64;
             let gamma = match self.gamma {
-                KernelGamma::Is(gamma) => gamma,
+                KernelGamma::Value(gamma) => gamma,
                 KernelGamma::Auto => 1.0 / columns,
                 KernelGamma::Scale => match variance(x, weights) {
                     variance if variance > 0.0 => 1.0 / (columns * variance),
@@ -85,7 +85,7 @@ impl KernelChoice {
                     variance => 1.0 / variance,
                 },
             };
-            let given = matches!(self.gamma, KernelGamma::Is(_));
+            let given = matches!(self.gamma, KernelGamma::Value(_));
             if gamma.is_finite() && (given || gamma > 0.0) {
                 Ok(gamma)
             } else {

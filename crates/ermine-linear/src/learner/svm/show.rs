@@ -35,7 +35,7 @@ pub fn text(machine: &SvmModel, schema: &Schema) -> String {
     if let Some(counts) = machine.cases() {
         text.push_str("training rows:\n");
         for (case, count) in MarginSide::ALL.iter().zip(counts) {
-            text.push_str(&format!("  {count} {}\n", case.word()));
+            text.push_str(&format!("  {count} {}\n", case.as_str()));
         }
     }
     text

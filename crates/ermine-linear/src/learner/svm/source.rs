@@ -70,9 +70,7 @@ impl KernelSource {
         if all.into_iter().all(|v| v.is_finite()) {
             return Ok(solution);
         }
-        Err(Error::data(
-            "sums of kernel values overflow: bring the columns to a common scale (standardize), or take a smaller C",
-        ))
+        Err(Error::data("sums of kernel values overflow: use standardize = true or a smaller C"))
     }
 
     fn minimize(

@@ -130,7 +130,7 @@ impl PathLearner for Svc {
         self.with_problem(data, |problem| {
             let mut output = Output::Values;
             let mut predicted = vec![Vec::new(); values.len()];
-            self.along(problem, problem.source, values, context, |at, solutions| {
+            self.solve_path(problem, problem.source, values, context, |at, solutions| {
                 let machine = self.machine(problem, solutions);
                 output = machine.output();
                 predicted[at] = machine.predict(features)?;
@@ -171,7 +171,7 @@ impl PathLearner for Svc {
                 // Given values need no kernel, and the machines no rows.
                 let problem = SvcProblem { pairs, kernel: None, columns: None, ..*problem };
                 let mut output = Output::Values;
-                self.along(&problem, &kept, values, context, |at, solutions| {
+                self.solve_path(&problem, &kept, values, context, |at, solutions| {
                     let machine = self.machine(&problem, solutions);
                     output = machine.output();
                     predicted[at] = machine.predictions(decisions(&machine, &kept, &test));
@@ -260,14 +260,14 @@ impl Svc {
         })
     }
 
-    /// Solves for each price of slack, the least first, and tells each solution with the place of its price.
-    fn along(
+    /// Solves for each value of `C`, the smallest first, and calls back with its index and solution.
+    fn solve_path(
         &self,
         problem: &SvcProblem<'_>,
         source: &KernelSource,
         values: &[Value],
         context: &Context<'_>,
-        mut tell: impl FnMut(usize, &[SmoSolution]) -> Result<()>,
+        mut on_solution: impl FnMut(usize, &[SmoSolution]) -> Result<()>,
     ) -> Result<()> {
         let price = |at: &usize| values[*at].number().unwrap_or(self.C);
         let mut order: Vec<usize> = (0..values.len()).collect();
@@ -279,7 +279,7 @@ impl Svc {
             if priced.C.is_infinite() {
                 priced.harden(problem, source, &mut solutions, context)?;
             }
-            tell(at, &solutions)?;
+            on_solution(at, &solutions)?;
             earlier = Some(solutions);
         }
         Ok(())

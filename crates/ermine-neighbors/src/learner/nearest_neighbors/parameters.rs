@@ -96,7 +96,7 @@ choice! {
 
 choice! {
     /// Training rows to keep.
-    pub enum Keep {
+    pub enum PrototypeSelection {
         /// All of them.
         All = "all",
         /// Hart's condensed set: those needed to classify all others by their nearest neighbor.
@@ -135,8 +135,9 @@ params! {
         algorithm: SearchAlgorithm = SearchAlgorithm::Auto;
         /// Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take longer.
         search_width: usize = 100, range Range::between(1.0, 1_000_000.0);
-        /// Training rows to keep (classification only).
-        keep: Keep = Keep::All;
+        /// Training rows to keep: all, Hart's condensed set (rows needed to classify the others) or Wilson's edited set (rows that their neighbors agree with). For classification.
+        /// Smaller sets make the model smaller and prediction faster.
+        keep: PrototypeSelection = PrototypeSelection::All;
     }
 }
 

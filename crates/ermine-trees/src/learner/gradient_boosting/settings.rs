@@ -29,7 +29,7 @@ impl GradientBoosting {
         if let Some(column) = columns.iter().zip(&monotone).find(|(c, m)| **m != 0 && !c.kind.is_ordered()) {
             return self.unsupported(format!("a monotone constraint on the nominal column '{}'", column.0.name));
         }
-        if self.monotone_constraints.binds() && self.grow_policy == GrowPolicy::Symmetric {
+        if self.monotone_constraints.is_active() && self.grow_policy == GrowPolicy::Symmetric {
             return self.unsupported("monotone constraints with grow_policy = symmetric".into());
         }
         if self.sampling_method == SamplingMethod::Goss && self.top_rate + self.other_rate > 1.0 {
@@ -70,7 +70,7 @@ impl GradientBoosting {
 
     /// The parameters for small data if the number of rounds is chosen: weaker trees and smaller steps, which predict better there and are affordable.
     pub(super) fn on_small_data(&self, data: &Dataset) -> GradientBoosting {
-        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.binds() {
+        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.is_active() {
             return self.clone();
         }
         let usual = GradientBoosting::default();

@@ -122,7 +122,7 @@ impl Learner for AdaBoost {
         }
         let n_classes = data.classes()?.1.len();
         self.check(n_classes)?;
-        let parts = self.kept_aside(data, context)?;
+        let parts = self.validation_split(data, context)?;
         let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
         let (mut parts, mut rounds) = if self.algorithm != AdaBoostAlgorithm::Discrete {
             let (forest, rounds) = additive::boost(self, train, held_out, context)?;
@@ -148,7 +148,7 @@ impl Learner for AdaBoost {
 
 impl AdaBoost {
     /// The training rows and the validation set, if one is used: the given one, or a sample of the rows if there are enough.
-    fn kept_aside(&self, data: &Dataset, context: &Context<'_>) -> Result<Option<(Dataset, Dataset)>> {
+    fn validation_split(&self, data: &Dataset, context: &Context<'_>) -> Result<Option<(Dataset, Dataset)>> {
         if let (Some(_), Some(validation)) = (self.n_iter_no_change, context.validation) {
             return Ok(Some((data.clone(), validation.clone())));
         }
@@ -183,7 +183,7 @@ impl AdaBoost {
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
         let learner = self.estimator.learner(context)?;
-        let parts = self.kept_aside(data, context)?;
+        let parts = self.validation_split(data, context)?;
         let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
         let (mut members, mut rounds) = members::boost_numbers(self, &*learner, train, held_out, context)?;
         let n_run = rounds.0.len();
@@ -254,7 +254,7 @@ impl AdaBoost {
 }
 
 /// The class with the highest score; the first if tied.
-pub fn heaviest(scores: &[f64]) -> usize {
+pub fn argmax(scores: &[f64]) -> usize {
     let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
     scores.iter().position(|&s| s >= most - TIE).unwrap_or(0)
 }

@@ -119,7 +119,7 @@ impl Learner for PairwiseRanking {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let queries = pairs::queries(data, |grades, weights| {
-            let values = self.pair_weight.worth(grades, weights);
+            let values = self.pair_weight.pair_values(grades, weights);
             move |i: usize, j: usize| values.as_ref().map_or(1.0, |values| values[i] - values[j])
         })?;
         let pairs = TrainingPairs::draw(&queries, self.max_pairs, context.seed);
