@@ -33,12 +33,12 @@ test: test-rust test-python test-browser
 # The same random cases every time, so that a change is what makes a difference; `make soak` draws new ones.
 test-rust:
 	rm -f $(SKIPPED)
-	PROPTEST_RNG_SEED=1 cargo test --features ermine/ipc
+	PROPTEST_RNG_SEED=1 cargo test --features ermine-cli/ipc
 	@tools/skipped_tests $(SKIPPED)
 
 check:
 	cargo fmt --all -- --check
-	cargo clippy --workspace --all-targets --features ermine/ipc -- -D warnings
+	cargo clippy --workspace --all-targets --features ermine-cli/ipc -- -D warnings
 	$(PYTHON) tools/public_api.py --check
 	$(PYTHON) tools/check_language.py
 
@@ -57,8 +57,11 @@ $(VENV)/installed: crates/ermine-python/requirements-test.txt
 python: $(VENV)/installed
 	. $(VENV)/bin/activate && maturin develop --release --quiet
 
+# Clients of others talk to the server of the program that the Rust tests have built; where there is none, it is built.
+PROGRAM := $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/ermine
 test-python: python
-	$(VENV)/bin/python -m pytest -q -rs --tb=short --disable-warnings crates/ermine-python/tests
+	test -x $(PROGRAM) || cargo build -p ermine-cli
+	ERMINE_PROGRAM=$(PROGRAM) $(VENV)/bin/python -m pytest -q -rs --tb=short --disable-warnings crates/ermine-python/tests
 
 BROWSER_TESTS := crates/ermine-studio/tests/browser
 $(VENV)/browser-installed: $(BROWSER_TESTS)/requirements.txt $(VENV)/installed
@@ -131,6 +134,10 @@ kills:
 	cargo build --release -p ermine-cli
 	$(PYTHON) tools/kill_test.py --kills $(KILLS)
 
-# Without cargo-deny, everything but known vulnerabilities is checked.
+# Known vulnerabilities last: they need cargo-deny, and the network for their database.
 deny:
-	@if cargo deny --version > /dev/null 2>&1; then cargo deny check; else $(PYTHON) tools/dependencies.py; fi
+	@if cargo deny --version > /dev/null 2>&1; then \
+		cargo deny check bans licenses sources && cargo deny check advisories; \
+	else \
+		$(PYTHON) tools/dependencies.py; \
+	fi

@@ -92,7 +92,7 @@ def load(url, body, seconds, connections, folder):
 
 def serve_ermine(program, model, port, *more):
     command = [program, "serve", model, "--port", str(port), *more]
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def serve_peer(folder, port, workers):

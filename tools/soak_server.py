@@ -3,8 +3,10 @@
 
     tools/soak_server.py [--seconds 600] [--program target/release/ermine]
 
-Fails if the server ends, answers with a status of 500 or above other than 503, answers a good request wrongly, or grows: its memory at the end may exceed that
-after the first fifth of the time by 10 % and 8 MB.
+The server has a short queue, and now and then many clients at once send more than it can do: some of them must get 503 with Retry-After, and afterwards all must go on as before.
+
+Fails if the server ends, answers with a status of 500 or above other than 503, sends 503 without Retry-After, is never overloaded, answers a good request wrongly, doesn't take a new model, leaves
+connections or requests open, or grows: its memory at the end may exceed that after the first fifth of the time by 10 % and 8 MB.
 """
 
 import argparse
@@ -19,11 +21,16 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 THREADS = 4
+# So many clients at once are more than the workers and their queue can take.
+CROWD = 24
+CROWD_PAUSE = 5.0
+MAX_QUEUE = 4
 
 
 class Client(threading.Thread):
@@ -56,6 +63,8 @@ class Client(threading.Thread):
         self.statuses[response.status] += 1
         if response.status >= 500 and response.status != 503:
             self.faults.append(f"{path}: {response.status} {answer[:200]}")
+        if response.status == 503 and not response.getheader("retry-after"):
+            self.faults.append(f"{path}: 503 without Retry-After: {answer[:200]}")
         return response.status, answer
 
     def row(self):
@@ -120,10 +129,47 @@ class Client(threading.Thread):
         self.statuses["huge"] += 1
 
 
+class Member(Client):
+    """One of a crowd that sends expensive requests all at once."""
+
+    def run(self):
+        try:
+            self.send("/v1/models/penguins:explain", json.dumps({"instances": [self.row() for _ in range(2000)]}))
+        except (OSError, http.client.HTTPException) as error:
+            self.faults.append(f"crowd: {type(error).__name__} {error}")
+
+
+def crowd(address, number):
+    """Statuses and faults of many expensive requests at once."""
+    members = [Member(address, 0, number * CROWD + i) for i in range(CROWD)]
+    for member in members:
+        member.start()
+    for member in members:
+        member.join(timeout=120)
+    return sum((member.statuses for member in members), Counter()), [fault for member in members for fault in member.faults]
+
+
+def metric(address, name):
+    """A counter of the server, summed over its labels."""
+    with urllib.request.urlopen(f"http://{address[0]}:{address[1]}/metrics", timeout=30) as response:
+        text = response.read().decode()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if re.match(rf"{name}[{{ ]", line))
+
+
 def resident(pid):
     """Memory of a process in kilobytes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+
+def still_open(address):
+    """Connections and requests that are still open, other than the one that looks."""
+    for _ in range(100):
+        left = {name: metric(address, f"ermine_{name}") for name in ("connections", "in_flight", "queue")}
+        if left == {"connections": 1, "in_flight": 1, "queue": 0}:
+            return []
+        time.sleep(0.1)
+    return [f"still open at the end: {left}"]
 
 
 def replace_models(folder, models, end):
@@ -154,7 +200,7 @@ def main():
             train = [options.program, "train", ROOT / "examples/data/penguins.csv", "--target", "species", "--learner", "gradient-boosting"]
             subprocess.run([*train, "--n-estimators", str(trees), "-o", models[-1], "--quiet"], check=True, stdout=subprocess.DEVNULL)
         shutil.copy(models[0], folder / "penguins.ermine")
-        server = subprocess.Popen([options.program, "serve", folder, "--port", "0", "--max-queue", "4"], stderr=subprocess.PIPE, text=True)
+        server = subprocess.Popen([options.program, "serve", folder, "--port", "0", "--max-queue", str(MAX_QUEUE)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         address = None
         for line in server.stderr:
             if found := re.search(r'"address":"http://([0-9.]+):(\d+)"', line):
@@ -167,26 +213,42 @@ def main():
         for client in clients:
             client.start()
         changes = []
-        threading.Thread(target=lambda: changes.append(replace_models(folder, models, end)), daemon=True).start()
-        sizes = []
+        replacer = threading.Thread(target=lambda: changes.append(replace_models(folder, models, end)), daemon=True)
+        replacer.start()
+        sizes, crowds, faults, next_crowd, next_look = [], Counter(), [], start + 1, start
         while time.monotonic() < end and server.poll() is None:
-            time.sleep(min(5.0, options.seconds / 20))
-            if server.poll() is None:
+            if time.monotonic() >= next_crowd:
+                statuses, new_faults = crowd(address, len(sizes))
+                crowds += statuses
+                faults += new_faults
+                next_crowd = time.monotonic() + CROWD_PAUSE
+            if time.monotonic() >= next_look:
                 sizes.append(resident(server.pid))
-        for client in clients:
-            client.join(timeout=120)
-        faults = [fault for client in clients for fault in client.faults]
+                next_look += min(5.0, options.seconds / 20)
+            time.sleep(0.1)
+        for thread in [*clients, replacer]:
+            thread.join(timeout=120)
+        faults += [fault for client in clients for fault in client.faults]
         if server.poll() is not None:
             faults.append(f"the server ended with {server.returncode}")
+        else:
+            faults += still_open(address)
+            for name in ("ermine_model_loads_total", "ermine_model_load_failures_total"):
+                if not metric(address, name) > 1:
+                    faults.append(f"{name} is {metric(address, name)}: model files were replaced all the time")
+        if not crowds[503]:
+            faults.append("the server was never overloaded")
         server.terminate()
         code = server.wait(timeout=60)
         if code != 0:
             faults.append(f"after SIGTERM the server ended with {code}")
         statuses = sum((client.statuses for client in clients), Counter())
-        early, late = max(sizes[: len(sizes) // 5 + 1]), max(sizes[-len(sizes) // 5 :])
+        fifths = [max(sizes[len(sizes) * i // 5 : len(sizes) * (i + 1) // 5] or sizes) for i in range(5)]
+        early, late = fifths[0], fifths[-1]
         if late > early * 1.1 + 8192:
             faults.append(f"memory grew from {early} to {late} kB")
-        print(f"{sum(statuses.values())} requests in {options.seconds:.0f} s, model files replaced {sum(changes)} times, memory {early} kB early, {late} kB late")
+        print(f"crowds of {CROWD}: " + ", ".join(f"{status}: {count}" for status, count in sorted(crowds.items())))
+        print(f"{sum(statuses.values())} requests in {options.seconds:.0f} s, model files replaced {sum(changes)} times, most memory in each fifth of the time {fifths} kB")
         print(", ".join(f"{status}: {count}" for status, count in sorted(statuses.items(), key=str)))
         for fault in faults:
             print(f"FAULT {fault}")

@@ -12,13 +12,17 @@
 pub mod mutate;
 pub mod seeds;
 
+use axum::body::Body;
 use ermine::exchange::ExportFormat;
 use ermine::prelude::*;
 use ermine_core::distance::rows::RowMatrix;
 use ermine_core::section::Sections;
 use ermine_core::table::{ReadOptions, TableBatches};
 use ermine_neighbors::search::index::Index;
+use ermine_server::testing::{Application, ErrorBody};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use tokio::runtime::Runtime;
 
 /// What is done with some bytes.
 pub type Run = fn(&[u8]);
@@ -88,7 +92,7 @@ pub fn index(bytes: &[u8]) {
 }
 
 /// The requests that a body is sent as: path, header and its value.
-pub const REQUESTS: [(&str, &str, &str); 7] = [
+pub const REQUESTS: [(&str, &str, &str); 10] = [
     ("/models/m/predict?probabilities=true", "content-type", "application/json"),
     ("/models/m/predict?unknown=warn&contributions=true", "content-type", "application/json"),
     ("/models/m/predict?unknown=warn", "content-type", "text/csv"),
@@ -96,33 +100,45 @@ pub const REQUESTS: [(&str, &str, &str); 7] = [
     ("/v1/models/m:predict", "content-type", "application/json"),
     ("/v2/models/m/infer", "content-type", "application/json"),
     ("/v2/models/m/infer", "inference-header-content-length", "170"),
+    ("/models/neighbors/predict?unknown=warn&probabilities=true", "content-type", "application/json"),
+    ("/models/m/predict?unknown=warn&raw_scores=true", "content-encoding", "gzip"),
+    ("/v2/models/neighbors/infer", "content-encoding", "deflate"),
 ];
 
-/// The body of a request. The first byte chooses which. Whatever the body is, the answer is no fault of the server.
+/// The body of a request. The first byte chooses which. Whatever the body is, the answer is JSON or CSV and no fault of the server.
 pub fn request(bytes: &[u8]) {
-    use axum::body::Body;
-    use ermine_server::testing::Application;
-    use std::sync::LazyLock;
-    static SERVER: LazyLock<(tokio::runtime::Runtime, Application)> = LazyLock::new(|| {
-        let path = std::env::temp_dir().join(format!("ermine-fuzz-{}", std::process::id())).join("m.ermine");
-        let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let started = std::fs::create_dir_all(&directory).map_err(|e| Error::data(e.to_string())).and_then(|()| {
-            seeds::served_model()?.save(&path)?;
-            let log = ermine_server::LogLevel::Off;
-            let config = ermine_server::Config { models: vec![path.clone()], log, ..Default::default() };
-            ermine_server::testing::application(config)
-        });
-        let _ = std::fs::remove_dir_all(&directory);
+    static SERVER: LazyLock<(Runtime, Application)> = LazyLock::new(|| {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        (runtime.expect("a runtime"), started.expect("a server"))
+        (runtime.expect("a runtime"), server().expect("a server"))
     });
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let (path, header, value) = REQUESTS[usize::from(choice) % REQUESTS.len()];
     let request = axum::http::Request::post(path).header(header, value).body(Body::from(bytes.to_vec()));
     let (runtime, application) = &*SERVER;
-    let response = runtime.block_on(application.handle(request.expect("a request")));
-    let status = response.status().as_u16();
+    let (status, is_json, body) = runtime.block_on(async {
+        let response = application.handle(request.expect("a request")).await;
+        let kind = response.headers().get("content-type").is_some_and(|kind| kind == "application/json");
+        let status = response.status().as_u16();
+        (status, kind, axum::body::to_bytes(response.into_body(), usize::MAX).await.expect("a whole body"))
+    });
     assert!(status == 200 || (400..500).contains(&status), "{path}: {status}");
+    match status {
+        200 if is_json => drop(serde_json::from_slice::<serde_json::Value>(&body).expect("JSON")),
+        200 => {}
+        _ => drop(serde_json::from_slice::<ErrorBody>(&body).expect("the body of an error")),
+    }
+}
+
+/// A server with a model of trees and one whose requests are predicted together.
+fn server() -> ermine::Result<Application> {
+    let directory = std::env::temp_dir().join(format!("ermine-fuzz-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|e| Error::data(e.to_string()))?;
+    seeds::served_model("gradient-boosting")?.save(directory.join("m.ermine"))?;
+    seeds::served_model("nearest-neighbors")?.save(directory.join("neighbors.ermine"))?;
+    let (models, log) = (vec![directory.clone()], ermine_server::LogLevel::Off);
+    let application = ermine_server::testing::application(ermine_server::Config { models, log, ..Default::default() });
+    let _ = std::fs::remove_dir_all(&directory);
+    application
 }
 
 /// Reads a table from a file of its own for each thread, in memory where the system has a place for that.

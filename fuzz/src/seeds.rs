@@ -10,6 +10,7 @@ use ermine_core::matrix::{Features, Target};
 use ermine_core::section::Sections;
 use ermine_neighbors::search::choice::IndexKind;
 use ermine_neighbors::search::index::Index;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -123,13 +124,14 @@ fn indexes() -> Vec<Vec<u8>> {
 }
 
 /// A small model of numbers and categories.
-pub fn served_model() -> ermine::Result<Model> {
+pub fn served_model(name: &str) -> ermine::Result<Model> {
     let context = Context { seed: 1, threads: Some(1), ..ermine::context() };
-    let learner = Estimator::named("gradient-boosting").with("n_estimators", 3usize).learner(&context)?;
+    let few = Estimator::named(name).with("n_estimators", 3usize).learner(&context);
+    let learner = few.or_else(|_| Estimator::named(name).learner(&context))?;
     fit(&*learner, &small_data(&*learner, Task::Classification)?, &context)
 }
 
-/// Bodies of requests to [`served_model`], after the byte that chooses the request.
+/// Bodies of requests to models of [`served_model`], after the byte that chooses the request.
 fn requests() -> Vec<Vec<u8>> {
     let rows = br#"{"rows": [{"x3": 1.5, "x7": null, "c": "red"}, [1, 2.5, "blue"]], "probabilities": true}"#.to_vec();
     let bare = br#"[{"x3": -1e3, "c": "green", "t": true}, {}]"#.to_vec();
@@ -140,6 +142,27 @@ fn requests() -> Vec<Vec<u8>> {
     binary.resize(170, b' ');
     binary.extend([1.5f32.to_le_bytes(), 2.5f32.to_le_bytes()].concat());
     let arrow = files(&root().join("fuzz/corpus/columnar"), &[".arrow"]).into_iter().map(|(_, bytes)| (3, bytes));
-    let all = [(0, rows.clone()), (1, rows), (0, bare.clone()), (1, bare), (2, csv), (4, v1), (5, v2), (6, binary)];
+    let gzip = packed(flate2::write::GzEncoder::new(Vec::new(), Default::default()), &rows, |packer| packer.finish());
+    let deflate =
+        packed(flate2::write::ZlibEncoder::new(Vec::new(), Default::default()), &v2, |packer| packer.finish());
+    let all = [
+        (0, rows.clone()),
+        (1, rows.clone()),
+        (0, bare.clone()),
+        (1, bare.clone()),
+        (2, csv),
+        (4, v1),
+        (5, v2),
+        (6, binary),
+        (7, rows),
+        (7, bare),
+        (8, gzip),
+        (9, deflate),
+    ];
     all.into_iter().chain(arrow).map(|(choice, body)| [&[choice], &body[..]].concat()).collect()
+}
+
+/// Bytes in a packed form.
+fn packed<W: Write>(mut packer: W, bytes: &[u8], finish: impl FnOnce(W) -> std::io::Result<Vec<u8>>) -> Vec<u8> {
+    packer.write_all(bytes).and_then(|()| finish(packer)).unwrap_or_default()
 }

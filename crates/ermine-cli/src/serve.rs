@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::terminal::{bold, print_message};
+use crate::terminal::{bold, print};
 use ermine_core::memory;
 use ermine_server::{Config, Limits, LogLevel, Server, TlsFiles};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     /// Address to listen on; 0.0.0.0 for all
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    #[arg(long, default_value = "localhost", value_parser = host)]
     host: IpAddr,
     /// Port to listen on; 0 for any
     #[arg(long, default_value_t = 8080)]
@@ -83,6 +83,13 @@ enum LogChoice {
     Requests,
 }
 
+fn host(text: &str) -> Result<IpAddr, String> {
+    match text {
+        "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        _ => text.parse().map_err(|_| "expected an IP address such as 127.0.0.1 or 0.0.0.0".to_string()),
+    }
+}
+
 fn size(text: &str) -> Result<u64, String> {
     memory::parse(text).ok_or_else(|| format!("expected {}", memory::EXPECTED))
 }
@@ -91,7 +98,11 @@ fn size(text: &str) -> Result<u64, String> {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let server = Server::bind(config(args)?).map_err(Failure::work)?;
     let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
-    print_message(format!("serving on {}", bold(&format!("{scheme}://{}", server.address()))));
+    // Standard error is the log. Who reads the address may close standard output afterwards, or before.
+    let _ = print(&format!("serving on {}\n", bold(&format!("{scheme}://{}", server.address()))));
+    if !server.has_models() {
+        let _ = print("no model is there yet: NAME.ermine in the directory will be served as NAME\n");
+    }
     let stopper = server.stopper();
     // The first signal lets requests finish; the next one ends the program.
     std::thread::spawn(move || {

@@ -5,6 +5,7 @@ use crate::model::ServedModel;
 use crate::options::Options;
 use crate::rows::{RequestRows, Warning};
 use ermine_core::matrix::{Features, Task};
+use ermine_core::memory;
 use ermine_core::model::{Output, Prediction, ShapValues};
 use ermine_core::table::{Column, Table};
 
@@ -36,6 +37,7 @@ pub fn answer_rows(model: &ServedModel, rows: &RequestRows, options: &Options) -
 /// Predicts the rows of a table that has all inputs of the model.
 pub fn answer_table(model: &ServedModel, table: &Table, options: &Options) -> Result<Answer, ApiError> {
     check_options(model, options)?;
+    require_memory(model, table.n_rows(), options)?;
     let prediction = model.model.predict(table)?;
     let mut answer = Answer { prediction, raw_scores: None, quantiles: None, contributions: None };
     if options.is_plain() {
@@ -61,6 +63,26 @@ fn check_options(model: &ServedModel, options: &Options) -> Result<(), ApiError>
         return Err(model.lacks("probabilities"));
     }
     Ok(())
+}
+
+/// Refuses rows whose answer doesn't fit into memory: a short row may have a long answer.
+fn require_memory(model: &ServedModel, n_rows: usize, options: &Options) -> Result<(), ApiError> {
+    /// A number, and the same as text.
+    const NUMBER: usize = 8 + 24;
+    let schema = model.schema();
+    let width = schema.classes.len().max(schema.n_outputs).max(1);
+    let mut bytes = NUMBER * (width + options.quantiles.len());
+    if options.raw_scores {
+        bytes += NUMBER * width;
+    }
+    if options.probabilities {
+        bytes += model.labels.iter().map(|label| label.key.len()).sum::<usize>();
+    }
+    if options.contributions {
+        bytes += schema.features.iter().map(|feature| feature.name.len() + NUMBER * width).sum::<usize>();
+    }
+    let what = || format!("the answer for {n_rows} rows");
+    Ok(memory::require(what, &[n_rows, bytes], "send fewer rows at a time")?)
 }
 
 /// The margins of the model; or its numbers, where these are scores themselves.

@@ -1,18 +1,20 @@
-//! Bodies of requests: read within limits of size and time, and unpacked.
+//! Bodies of requests: read within limits of size, time and memory, and unpacked.
 
 use crate::error::ApiError;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
+use ermine_core::memory;
 use flate2::write::{GzDecoder, ZlibDecoder};
 use http_body_util::BodyExt;
-use std::io::Write;
-use std::time::Duration;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
-/// So many packed bytes are unpacked before the limit is checked again.
+/// So many packed bytes are unpacked at a time; they become at most about a thousand times as many.
 const STEP: usize = 1 << 12;
-/// So much of a body that is refused is passed over.
-const DRAINED: usize = 4 << 20;
-const DRAIN_TIME: Duration = Duration::from_millis(500);
+/// A long body may take longer than the timeout in all, but must arrive at this many bytes per second.
+const SLOWEST: u64 = 1 << 12;
+/// Every so many bytes, the memory that is left is checked.
+const CHECKED_BYTES: usize = 1 << 22;
 
 /// How a body is packed.
 enum Unpacker {
@@ -34,120 +36,116 @@ impl Unpacker {
             }
         }
     }
+
+    /// Unpacks some bytes.
+    fn unpack(&mut self, packed: Bytes) -> io::Result<Bytes> {
+        match self {
+            Unpacker::Plain => Ok(packed),
+            Unpacker::Gzip(decoder) => decoder.write_all(&packed).map(|()| std::mem::take(decoder.get_mut()).into()),
+            Unpacker::Deflate(decoder) => decoder.write_all(&packed).map(|()| std::mem::take(decoder.get_mut()).into()),
+        }
+    }
+
+    /// What is left after the last bytes.
+    fn finish(mut self) -> io::Result<Bytes> {
+        match &mut self {
+            Unpacker::Plain => Ok(Bytes::new()),
+            Unpacker::Gzip(decoder) => decoder.try_finish().map(|()| std::mem::take(decoder.get_mut()).into()),
+            Unpacker::Deflate(decoder) => decoder.try_finish().map(|()| std::mem::take(decoder.get_mut()).into()),
+        }
+    }
 }
 
 /// A body that arrives in pieces.
 pub struct Pieces {
     body: Body,
     unpacker: Unpacker,
-    /// Bytes that are unpacked already.
-    n_bytes: u64,
+    /// What arrived and is not unpacked yet.
+    packed: Bytes,
+    /// Bytes that arrived, and that are unpacked.
+    n_arrived: u64,
+    n_unpacked: u64,
     limit: u64,
     timeout: Duration,
-    /// Whether the body is larger than allowed, according to its head.
-    is_too_large: bool,
+    /// Time spent waiting for the client.
+    waited: Duration,
     ended: bool,
 }
 
 impl Pieces {
-    /// The pieces of a body that may have so many bytes, with pauses of at most `timeout`.
+    /// The pieces of a body that may have so many bytes. A client may pause for at most `timeout`, and must send faster than [`SLOWEST`] on the whole.
     pub fn new(headers: &HeaderMap, body: Body, limit: u64, timeout: Duration) -> Result<Pieces, ApiError> {
         let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        let is_too_large = length.is_some_and(|length| length > limit);
-        Ok(Pieces { body, unpacker: Unpacker::of(headers)?, n_bytes: 0, limit, timeout, is_too_large, ended: false })
+        if length.is_some_and(|length| length > limit) {
+            return Err(too_large(limit));
+        }
+        Ok(Pieces {
+            body,
+            unpacker: Unpacker::of(headers)?,
+            packed: Bytes::new(),
+            n_arrived: 0,
+            n_unpacked: 0,
+            limit,
+            timeout,
+            waited: Duration::ZERO,
+            ended: false,
+        })
     }
 
     /// The next bytes; `None` after the last.
     pub async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
-        if self.is_too_large {
-            return Err(self.refuse().await);
-        }
-        while !self.ended {
-            let frame = tokio::time::timeout(self.timeout, self.body.frame()).await;
-            let frame = frame.map_err(|_| {
-                let message = format!("the body did not arrive within {} s", self.timeout.as_secs_f64());
-                ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
-            })?;
-            let piece = match frame {
-                None => {
-                    self.ended = true;
-                    self.finish()?
-                }
-                Some(Err(error)) => {
-                    return Err(ApiError::bad_request("aborted", format!("the body could not be read: {error}")));
-                }
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => match self.unpack(data) {
-                        Err(error) if error.status == StatusCode::PAYLOAD_TOO_LARGE => {
-                            return Err(self.refuse().await);
-                        }
-                        piece => piece?,
-                    },
-                    Err(_) => continue,
-                },
+        loop {
+            if self.packed.is_empty() && !self.ended {
+                self.arrive().await?;
+            }
+            let is_last = self.packed.is_empty();
+            let unpacked = match &mut self.unpacker {
+                unpacker if is_last => std::mem::replace(unpacker, Unpacker::Plain).finish(),
+                Unpacker::Plain => Ok(std::mem::take(&mut self.packed)),
+                unpacker => unpacker.unpack(self.packed.split_to(STEP.min(self.packed.len()))),
             };
+            let piece = unpacked.map_err(|error| {
+                ApiError::bad_request("invalid_encoding", format!("the body could not be unpacked: {error}"))
+            })?;
+            self.n_unpacked += piece.len() as u64;
+            if self.n_unpacked > self.limit {
+                return Err(too_large(self.limit));
+            }
             if !piece.is_empty() {
                 return Ok(Some(piece));
             }
-        }
-        Ok(None)
-    }
-
-    /// The error for a body that is too large, after a part of the rest was passed over: a client that is still sending when the connection is closed may never see the answer.
-    async fn refuse(&mut self) -> ApiError {
-        let rest = async {
-            let mut n_bytes = 0;
-            while let Some(Ok(frame)) = self.body.frame().await {
-                n_bytes += frame.data_ref().map_or(0, Bytes::len);
-                if n_bytes > DRAINED {
-                    break;
-                }
+            if is_last {
+                return Ok(None);
             }
-        };
-        // Whether it comes to its end doesn't matter.
-        let _ = tokio::time::timeout(DRAIN_TIME, rest).await;
-        self.ended = true;
-        too_large(self.limit)
-    }
-
-    fn unpack(&mut self, packed: Bytes) -> Result<Bytes, ApiError> {
-        if matches!(self.unpacker, Unpacker::Plain) {
-            self.count(packed.len())?;
-            return Ok(packed);
         }
-        let mut plain = Vec::new();
-        for step in packed.chunks(STEP) {
-            let written = match &mut self.unpacker {
-                Unpacker::Gzip(decoder) => decoder.write_all(step).map(|()| std::mem::take(decoder.get_mut())),
-                Unpacker::Deflate(decoder) => decoder.write_all(step).map(|()| std::mem::take(decoder.get_mut())),
-                Unpacker::Plain => Ok(Vec::new()),
-            };
-            let written = written.map_err(broken)?;
-            self.count(written.len())?;
-            plain.extend_from_slice(&written);
+    }
+
+    /// Waits for the next bytes of the client, or the end.
+    async fn arrive(&mut self) -> Result<(), ApiError> {
+        while self.packed.is_empty() && !self.ended {
+            let start = Instant::now();
+            let frame = tokio::time::timeout(self.timeout, self.body.frame()).await;
+            self.waited += start.elapsed();
+            match frame.map_err(|_| late(self.timeout))? {
+                None => self.ended = true,
+                Some(Err(error)) => {
+                    return Err(ApiError::bad_request("aborted", format!("the body could not be read: {error}")));
+                }
+                // Anything but data is of no interest.
+                Some(Ok(frame)) => self.packed = frame.into_data().unwrap_or_default(),
+            }
+            self.n_arrived += self.packed.len() as u64;
+            if self.waited > self.timeout + Duration::from_secs(self.n_arrived / SLOWEST) {
+                return Err(late(self.timeout));
+            }
         }
-        Ok(plain.into())
-    }
-
-    fn finish(&mut self) -> Result<Bytes, ApiError> {
-        let rest = match &mut self.unpacker {
-            Unpacker::Plain => return Ok(Bytes::new()),
-            Unpacker::Gzip(decoder) => decoder.try_finish().map(|()| std::mem::take(decoder.get_mut())),
-            Unpacker::Deflate(decoder) => decoder.try_finish().map(|()| std::mem::take(decoder.get_mut())),
-        };
-        let rest = rest.map_err(broken)?;
-        self.count(rest.len())?;
-        Ok(rest.into())
-    }
-
-    fn count(&mut self, more: usize) -> Result<(), ApiError> {
-        self.n_bytes += more as u64;
-        if self.n_bytes > self.limit { Err(too_large(self.limit)) } else { Ok(()) }
+        Ok(())
     }
 }
 
-fn broken(error: std::io::Error) -> ApiError {
-    ApiError::bad_request("invalid_encoding", format!("the body could not be unpacked: {error}"))
+fn late(timeout: Duration) -> ApiError {
+    let message = format!("the body did not arrive within {} s", timeout.as_secs_f64());
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
 }
 
 fn too_large(limit: u64) -> ApiError {
@@ -164,12 +162,14 @@ pub async fn collect(headers: &HeaderMap, body: Body, limit: usize, timeout: Dur
         let mut whole = first.to_vec();
         whole.extend_from_slice(&second);
         while let Some(piece) = pieces.next().await? {
+            let n_checked = whole.len() / CHECKED_BYTES;
             whole.extend_from_slice(&piece);
+            // Many clients at a time may send more than there is memory for.
+            if whole.len() / CHECKED_BYTES > n_checked && memory::check_held(String::new, "").is_err() {
+                return Err(ApiError::overloaded("there is no memory left for the body; try again later"));
+            }
         }
         Ok(whole.into())
     };
-    tokio::time::timeout(timeout, whole).await.unwrap_or_else(|_| {
-        let message = format!("the body did not arrive within {} s", timeout.as_secs_f64());
-        Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message))
-    })
+    tokio::time::timeout(timeout, whole).await.unwrap_or_else(|_| Err(late(timeout)))
 }

@@ -3,10 +3,11 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`config`] | settings: address, limits, token, TLS, log |
-//! | `server` | connections, routes, what happens around every request |
+//! | `server` | routes, and what happens around every request |
+//! | `connections`, `stream` | connections, up to a limit; TLS; clients that are slow |
 //! | `repository`, `model` | models from files, read again when a file changes; a model prepared for requests |
 //! | `models_api`, `v1`, `v2` | the protocols: `/models`, KServe's `/v1`, the Open Inference Protocol `/v2` |
-//! | `rows`, `tensor`, `tables` | bodies of requests: JSON rows, tensors, CSV and Arrow |
+//! | `rows`, `json_rows`, `tables` | rows of requests, read from JSON, CSV and Arrow; tensors are in `v2` |
 //! | `options`, `predict`, `answer` | the options of a request; where it is predicted; the answer as JSON or CSV |
 //! | `queue` | workers, bounded queues, requests that are predicted together |
 //! | `body`, `spool` | bodies within limits; long output |
@@ -28,7 +29,9 @@
 mod answer;
 mod body;
 pub mod config;
+mod connections;
 mod error;
+mod json_rows;
 mod log;
 mod metrics;
 mod model;
@@ -42,8 +45,8 @@ mod rows;
 mod server;
 mod spool;
 mod state;
+mod stream;
 mod tables;
-mod tensor;
 mod v1;
 mod v2;
 

@@ -60,6 +60,8 @@ pub struct Metrics {
     versions: Family<VersionLabels, Gauge>,
     reloads: Family<ModelLabels, Counter>,
     failed_reloads: Family<ModelLabels, Counter>,
+    /// Open connections.
+    pub connections: Gauge,
     /// Requests in progress.
     pub in_flight: Gauge,
     /// Jobs that wait for a worker.
@@ -104,6 +106,7 @@ impl Default for Metrics {
             versions: Family::default(),
             reloads: Family::default(),
             failed_reloads: Family::default(),
+            connections: Gauge::default(),
             in_flight: Gauge::default(),
             queue: Gauge::default(),
             ok,
@@ -124,6 +127,7 @@ impl Metrics {
         registry.register("model_version", "Versions that are served (1)", self.versions.clone());
         registry.register("model_loads", "Model files read", self.reloads.clone());
         registry.register("model_load_failures", "Model files that could not be read", self.failed_reloads.clone());
+        registry.register("connections", "Open connections", self.connections.clone());
         registry.register("in_flight", "Requests in progress", self.in_flight.clone());
         registry.register("queue", "Jobs that wait for a worker", self.queue.clone());
     }

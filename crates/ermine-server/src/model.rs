@@ -10,6 +10,11 @@ use ermine_core::table::{Column, ColumnKind, ColumnType, Levels, MISSING, Notati
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// More rows are predicted by a worker.
+pub const SMALL_ROWS: usize = 64;
+/// So many walks through a tree take about a millisecond.
+const DIRECT_WALKS: usize = 1 << 14;
+
 /// A model that is served.
 pub struct ServedModel {
     /// Its name in URLs.
@@ -25,8 +30,8 @@ pub struct ServedModel {
     accepted: HashSet<String>,
     /// For rows whose inputs are exactly the features of the model.
     pub predictor: Option<Predictor>,
-    /// Whether predicting a few rows takes so little time that it is done where the request is read.
-    pub is_fast: bool,
+    /// Up to so many rows are predicted where the request is read, because that takes so little time.
+    pub direct_rows: usize,
     /// The classes as JSON values, and as keys of a JSON object (with the colon).
     pub labels: Vec<ClassText>,
     /// Its counters.
@@ -73,7 +78,8 @@ impl ServedModel {
             && inputs.iter().all(|input| !matches!(input.reader, Reader::Text))
             && !model.is_relative();
         let predictor = is_direct.then(|| model.predictor().ok()).flatten();
-        let is_fast = predictor.is_some() && model.own().tree_ensemble().is_some();
+        let trees = model.own().tree_ensemble().filter(|_| predictor.is_some());
+        let direct_rows = trees.map_or(0, |trees| (DIRECT_WALKS / trees.n_trees().max(1)).clamp(1, SMALL_ROWS));
         let accepted = schema.target.iter().chain(&schema.group).cloned().collect();
         let labels = class_texts(schema);
         ServedModel {
@@ -83,7 +89,7 @@ impl ServedModel {
             by_name,
             accepted,
             predictor,
-            is_fast,
+            direct_rows,
             labels,
             metrics,
             model,

@@ -1,8 +1,14 @@
 //! The options of a request.
 
 use crate::error::ApiError;
-use serde::{Deserialize, Deserializer, Serialize};
+use ermine_core::error::Error;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+
+/// The options of a query string.
+const NAMES: [&str; 6] = ["probabilities", "quantiles", "raw_scores", "contributions", "unknown", "version"];
+/// Most quantiles of a request.
+const MAX_LEVELS: usize = 100;
 
 /// What becomes of columns that the model doesn't have, and of categories that its training data didn't have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
@@ -16,9 +22,8 @@ pub enum Unknown {
 }
 
 /// The options of a request, in the query string of its URL or in its JSON body.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Default, PartialEq, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields, default)]
 pub struct Options {
     /// Version of the model; the highest if not given.
     pub version: Option<String>,
@@ -26,7 +31,6 @@ pub struct Options {
     pub probabilities: bool,
     /// Also return quantiles of the target at these levels, from 0 to 1, separated by commas.
     #[param(value_type = Option<String>, example = "0.1,0.5,0.9")]
-    #[serde(deserialize_with = "levels")]
     pub quantiles: Vec<f64>,
     /// Also return raw scores: what probabilities are computed from.
     pub raw_scores: bool,
@@ -42,14 +46,51 @@ impl Options {
     pub fn of_query(query: Option<&str>) -> Result<Options, ApiError> {
         let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(Options::default()) };
         let uri: axum::http::Uri = format!("/?{query}").parse().unwrap_or_default();
-        let parsed = axum::extract::Query::<Options>::try_from_uri(&uri);
-        let options = parsed.map_err(|e| ApiError::bad_request("invalid_option", e.body_text()))?.0;
+        let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri);
+        let pairs = pairs.map_err(|e| ApiError::bad_request("invalid_option", e.body_text()))?.0;
+        let mut options = Options::default();
+        for (at, (name, value)) in pairs.iter().enumerate() {
+            if pairs[..at].iter().any(|(before, _)| before == name) {
+                return Err(ApiError::bad_request("invalid_option", format!("option '{name}' is given twice")));
+            }
+            options.set(name, value)?;
+        }
         options.check()?;
         Ok(options)
     }
 
+    fn set(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
+        let wrong = |expected: &str| {
+            let message = format!("option '{name}': expected {expected} (got '{value}')");
+            ApiError::bad_request("invalid_option", message)
+        };
+        let truth = || value.parse::<bool>().map_err(|_| wrong("true or false"));
+        match name {
+            "version" => self.version = Some(value.to_string()),
+            "probabilities" => self.probabilities = truth()?,
+            "raw_scores" => self.raw_scores = truth()?,
+            "contributions" => self.contributions = truth()?,
+            "quantiles" => self.quantiles = levels(value).ok_or_else(|| wrong("numbers from 0 to 1 with commas"))?,
+            "unknown" => {
+                self.unknown = match value {
+                    "error" => Unknown::Error,
+                    "warn" => Unknown::Warn,
+                    _ => return Err(wrong("error or warn")),
+                }
+            }
+            _ => {
+                return Err(ApiError::bad_request("invalid_option", Error::unknown("option", name, NAMES).to_string()));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses values that no model can do.
     pub fn check(&self) -> Result<(), ApiError> {
+        if self.quantiles.len() > MAX_LEVELS {
+            let message = format!("{} quantiles are more than the {MAX_LEVELS} of a request", self.quantiles.len());
+            return Err(ApiError::bad_request("invalid_option", message));
+        }
         match self.quantiles.iter().find(|level| !(0.0..=1.0).contains(*level)) {
             None => Ok(()),
             Some(level) => {
@@ -66,11 +107,6 @@ impl Options {
 }
 
 /// Levels of quantiles as text with commas.
-fn levels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let level = |word: &str| {
-        let level = word.trim().parse::<f64>();
-        level.map_err(|_| serde::de::Error::custom(format!("quantiles: expected numbers from 0 to 1, found '{word}'")))
-    };
-    text.split(',').filter(|word| !word.trim().is_empty()).map(level).collect()
+pub fn levels(text: &str) -> Option<Vec<f64>> {
+    text.split(',').map(|word| word.trim().parse().ok()).collect()
 }

@@ -3,11 +3,12 @@
 use crate::answer::{Answer, Fields, answer_rows};
 use crate::body::collect;
 use crate::error::ApiError;
+use crate::json_rows::read_body;
 use crate::metrics::Protocol;
-use crate::model::ServedModel;
+use crate::model::{SMALL_ROWS, ServedModel};
 use crate::options::Options;
 use crate::queue::predict_together;
-use crate::rows::{RequestRows, Warning, read_body};
+use crate::rows::{RequestRows, Warning};
 use crate::state::ServerState;
 use crate::tables::max_rows;
 use axum::body::{Body, Bytes};
@@ -18,8 +19,6 @@ use std::time::Instant;
 
 /// Larger bodies are read by a worker.
 pub const SMALL_BODY: usize = 1 << 16;
-/// More rows are predicted by a worker.
-const SMALL_ROWS: usize = 64;
 
 /// Predicts the rows of a JSON body.
 pub async fn predict_json(
@@ -95,11 +94,11 @@ pub async fn predict(
     options: Options,
 ) -> Result<(Options, Answer), ApiError> {
     let is_small = options.is_plain() && rows.n_rows <= SMALL_ROWS;
-    if is_small && model.is_fast {
+    if is_small && rows.n_rows <= model.direct_rows {
         let answer = answer_rows(model, &rows, &options)?;
         return Ok((options, answer));
     }
-    if is_small && model.predictor.is_some() && state.config.batching {
+    if is_small && model.predictor.is_some() && model.direct_rows == 0 && state.config.batching {
         if options.probabilities && !model.has_probabilities() {
             return Err(model.lacks("probabilities"));
         }

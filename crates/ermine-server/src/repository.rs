@@ -80,17 +80,21 @@ pub struct Repository {
     files: Mutex<Files>,
     metrics: Arc<Metrics>,
     log: EventLog,
+    /// Whether the server has started. Before, a file that can't be read is the error that ends it, and not logged.
+    has_started: bool,
 }
 
 impl Repository {
     /// Reads all models. A file that can't be read is an error: later changes are not.
     pub fn open(roots: Vec<PathBuf>, metrics: Arc<Metrics>, log: EventLog) -> Result<Repository> {
         let snapshot = RwLock::default();
-        let repository = Repository { roots, snapshot, files: Mutex::default(), metrics, log };
+        let files = Mutex::default();
+        let mut repository = Repository { roots, snapshot, files, metrics, log, has_started: false };
         for root in &repository.roots {
             std::fs::metadata(root).map_err(|e| Error::io(root, e))?;
         }
         repository.refresh();
+        repository.has_started = true;
         let snapshot = repository.now();
         match snapshot.failures.iter().next() {
             Some((_, message)) => Err(Error::data(message.clone())),
@@ -108,7 +112,11 @@ impl Repository {
         let Some(versions) = snapshot.models.get(name) else {
             let mut known: Vec<&str> = snapshot.models.keys().map(String::as_str).collect();
             known.sort_unstable();
-            return Err(ApiError::not_found("unknown_model", Error::unknown("model", name, known).to_string()));
+            let message = match known.is_empty() {
+                true => format!("no model named '{name}': the server has no models yet"),
+                false => Error::unknown("model", name, known).to_string(),
+            };
+            return Err(ApiError::not_found("unknown_model", message));
         };
         let found = match version {
             None => versions.values().next_back(),
@@ -158,6 +166,12 @@ impl Repository {
         let mut next = Snapshot { models: HashMap::new(), failures: before.failures.clone() };
         let mut changed = false;
         for (name, version, path) in &places {
+            let is_taken = |versions: &Versions| versions.contains_key(&Version::parse(version));
+            if next.models.get(name).is_some_and(is_taken) {
+                let message = format!("{}: model '{name}' has another file for version {version}", path.display());
+                self.fail(name, version, path, message, &mut next.failures);
+                continue;
+            }
             let old = before.models.get(name).and_then(|versions| versions.get(&Version::parse(version)));
             let print = std::fs::metadata(path).map(|facts| Fingerprint::of(&facts));
             let is_new = print.as_ref().is_ok_and(|print| files.seen.get(path) != Some(print));
@@ -202,14 +216,23 @@ impl Repository {
                 Some(Arc::new(ServedModel::new(name.into(), version.into(), model, metrics)))
             }
             Err(error) => {
-                self.metrics.load_failed(name);
-                let message = error.to_string();
-                let fields = json!({ "model": name, "version": version, "error": message });
-                self.log.write(LogLevel::Events, "model_load_failed", fields);
-                failures.insert(path.to_path_buf(), message);
+                self.fail(name, version, path, error.to_string(), failures);
                 None
             }
         }
+    }
+
+    /// Reports a file that can't be served, once.
+    fn fail(&self, name: &str, version: &str, path: &Path, message: String, failures: &mut BTreeMap<PathBuf, String>) {
+        if failures.get(path) == Some(&message) {
+            return;
+        }
+        self.metrics.load_failed(name);
+        let fields = json!({ "model": name, "version": version, "error": message });
+        if self.has_started {
+            self.log.write(LogLevel::Events, "model_load_failed", fields);
+        }
+        failures.insert(path.to_path_buf(), message);
     }
 
     /// The files of all models. A file that was named itself stays, even while it isn't there.

@@ -1,12 +1,15 @@
-//! Connections, routes, and what happens around every request: limits, authentication, request ids, counters, log.
+//! Routes, and what happens around every request: limits, authentication, request ids, counters, log.
 
-use crate::config::{Config, LogLevel, TlsFiles};
+use crate::config::{Config, LogLevel};
+use crate::connections::{serve, tls_acceptor};
 use crate::error::{ApiError, ErrorKind};
 use crate::log::EventLog;
 use crate::metrics::Metrics;
 use crate::queue::{Workers, internal};
 use crate::repository::Repository;
 use crate::state::ServerState;
+use crate::tables::WARNINGS;
+use crate::v2::JSON_LENGTH;
 use crate::{models_api, openapi, v1, v2};
 use axum::Router;
 use axum::body::Body;
@@ -15,30 +18,23 @@ use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use ermine_core::error::{Error, Result};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::json;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The same for all servers, whatever models they have: these need no token.
+const OPEN_PATHS: [&str; 2] = ["/", "/openapi.json"];
 
 /// The routes and what they share, without a network.
 #[derive(Clone)]
@@ -117,7 +113,21 @@ fn cors(origins: &[String]) -> Result<Option<CorsLayer>> {
     if origins.is_empty() {
         return Ok(None);
     }
-    let layer = CorsLayer::new().allow_methods([Method::GET, Method::POST]).allow_headers(Any);
+    // A list, since `*` does not include the token.
+    let sent = [
+        header::AUTHORIZATION,
+        header::CONTENT_TYPE,
+        header::CONTENT_ENCODING,
+        header::ACCEPT,
+        REQUEST_ID,
+        JSON_LENGTH,
+    ];
+    let layer = CorsLayer::new().allow_methods([Method::GET, Method::POST]).allow_headers(sent).expose_headers([
+        REQUEST_ID,
+        JSON_LENGTH,
+        WARNINGS,
+        header::RETRY_AFTER,
+    ]);
     if origins.iter().any(|origin| origin == "*") {
         return Ok(Some(layer.allow_origin(Any)));
     }
@@ -135,12 +145,27 @@ async fn metrics(State(state): State<Arc<ServerState>>) -> Response {
 
 async fn unknown_path(request: Request<Body>) -> ApiError {
     let path: String = request.uri().path().chars().take(200).collect();
-    ApiError::not_found("unknown_path", format!("there is nothing at {path}; see /openapi.json for what there is"))
+    ApiError::not_found(
+        "unknown_path",
+        format!("there is nothing at {path}: predictions are at /models/NAME/predict, /openapi.json lists all paths"),
+    )
 }
 
 async fn wrong_method(request: Request<Body>) -> ApiError {
-    let message = format!("{} is not allowed at {}", request.method(), request.uri().path());
+    let (method, path) = (request.method(), request.uri().path());
+    let message = format!("{method} is not allowed at {path}: predictions are requested with POST, all else with GET");
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+}
+
+/// The response, with a body of our own where the routes refused the request with a plain text: a name in the path that is not valid UTF-8, say.
+async fn with_error_body(response: Response) -> Response {
+    const MOST: usize = 1 << 10;
+    let status = response.status();
+    if !status.is_client_error() || response.extensions().get::<ErrorKind>().is_some() {
+        return response;
+    }
+    let text = axum::body::to_bytes(response.into_body(), MOST).await.unwrap_or_default();
+    ApiError::new(status, "invalid_request", String::from_utf8_lossy(&text)).response()
 }
 
 /// A request in progress; it no longer is when this is dropped.
@@ -162,6 +187,11 @@ impl Drop for InFlight<'_> {
 }
 
 impl Application {
+    /// What all requests share.
+    pub(crate) fn state(&self) -> &ServerState {
+        &self.state
+    }
+
     /// Answers a request.
     pub async fn handle(&self, request: Request<Body>) -> Response {
         let start = Instant::now();
@@ -171,25 +201,24 @@ impl Application {
             Some(id) if id.len() <= 128 => id.clone(),
             _ => self.ids.next(),
         };
-        let logged = state.log.has(LogLevel::Requests);
-        let line = logged.then(|| (request.method().to_string(), request.uri().path().to_string()));
-        let mut response = match self.admit(&request, before) {
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let response = match self.admit(&request, before) {
             Ok(()) => match self.router.clone().oneshot(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             },
             Err(error) => error.response(),
         };
+        let mut response = with_error_body(response).await;
         drop(in_flight);
         let status = response.status().as_u16();
         let kind = response.extensions_mut().remove::<ErrorKind>().map(|kind| kind.0);
         state.metrics.responded(status, kind.as_deref());
         let level = if status == 500 { LogLevel::Events } else { LogLevel::Requests };
-        if state.log.has(level) && (logged || status == 500) {
-            let (method, path) = line.unwrap_or_default();
+        if state.log.has(level) {
             let milliseconds = start.elapsed().as_secs_f64() * 1e3;
             let id = id.to_str().unwrap_or("-");
-            let fields = json!({ "request_id": id, "method": method, "path": path, "status": status, "milliseconds": milliseconds, "error": kind });
+            let fields = json!({ "request_id": id, "method": method.as_str(), "path": uri.path(), "status": status, "milliseconds": milliseconds, "error": kind });
             state.log.write(level, "request", fields);
         }
         response.headers_mut().insert(REQUEST_ID, id);
@@ -198,14 +227,15 @@ impl Application {
 
     /// Refuses requests without the token, and those that are too many. Health checks always pass.
     fn admit(&self, request: &Request<Body>, in_flight: usize) -> Result<(), ApiError> {
-        let is_health = request.uri().path().starts_with("/v2/health/");
-        if is_health {
+        let path = request.uri().path();
+        if path.starts_with("/v2/health/") {
             return Ok(());
         }
         let config = &self.state.config;
-        // Browsers request permission without the token.
+        // Browsers request permission, and the page with the field for the token, without the token.
         let is_preflight = request.method() == Method::OPTIONS && !config.cors_origins.is_empty();
-        if let Some(token) = config.token.as_deref().filter(|_| !is_preflight) {
+        let is_open = is_preflight || OPEN_PATHS.contains(&path);
+        if let Some(token) = config.token.as_deref().filter(|_| !is_open) {
             let sent = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
             let sent = sent.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or("");
             if !same(token.as_bytes(), sent.trim().as_bytes()) {
@@ -274,6 +304,11 @@ impl Server {
         self.address
     }
 
+    /// Whether it has a model. A directory without one may get some later.
+    pub fn has_models(&self) -> bool {
+        self.application.state.repository.is_ready()
+    }
+
     /// A handle that stops it.
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
@@ -311,83 +346,4 @@ async fn reload(application: Application, interval: Option<Duration>) {
         // A panic while a file is read ends this try, not the next.
         let _ = tokio::task::spawn_blocking(move || application.refresh()).await;
     }
-}
-
-async fn serve(
-    application: &Application,
-    listener: TcpListener,
-    tls: Option<TlsAcceptor>,
-    stop: impl Future<Output = ()>,
-) {
-    let limits = &application.state.config.limits;
-    let places = Arc::new(Semaphore::new(limits.max_connections));
-    let connections = GracefulShutdown::new();
-    tokio::pin!(stop);
-    loop {
-        let accepted = async {
-            // A connection waits to be accepted until there is a place for it.
-            let place = places.clone().acquire_owned().await;
-            (place, listener.accept().await)
-        };
-        let (place, accepted) = tokio::select! {
-            accepted = accepted => accepted,
-            () = &mut stop => break,
-        };
-        let (Ok(place), Ok((stream, _))) = (place, accepted) else {
-            // Too many open files, say: give others time to close.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        // Answers are written as a whole; waiting for more to send would only delay them.
-        let _ = stream.set_nodelay(true);
-        let (application, watcher) = (application.clone(), connections.watcher());
-        match tls.clone() {
-            None => drop(tokio::spawn(connection(application, stream, watcher, place))),
-            Some(tls) => drop(tokio::spawn(async move {
-                let timeout = application.state.config.limits.header_timeout;
-                if let Ok(Ok(stream)) = tokio::time::timeout(timeout, tls.accept(stream)).await {
-                    connection(application, stream, watcher, place).await;
-                }
-            })),
-        }
-    }
-    drop(listener);
-    application.state.is_stopping.store(true, Ordering::Relaxed);
-    let timeout = application.state.config.limits.shutdown_timeout;
-    application.state.log.write(LogLevel::Events, "stopping", json!({ "connections": connections.count() }));
-    let _ = tokio::time::timeout(timeout, connections.shutdown()).await;
-}
-
-async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    application: Application,
-    stream: S,
-    watcher: hyper_util::server::graceful::Watcher,
-    place: OwnedSemaphorePermit,
-) {
-    let timeout = application.state.config.limits.header_timeout;
-    let service = service_fn(move |request: Request<Incoming>| {
-        let application = application.clone();
-        async move { Ok::<_, std::convert::Infallible>(application.handle(request.map(Body::new)).await) }
-    });
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(timeout).pipeline_flush(true);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    // A connection that breaks is the client's matter.
-    let _ = watcher.watch(connection).await;
-    drop(place);
-}
-
-fn tls_acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
-    let wrong = |path: &std::path::Path, e: String| Error::data(format!("{}: {e}", path.display()));
-    let certificates = CertificateDer::pem_file_iter(&files.certificate)
-        .and_then(|certificates| certificates.collect::<std::result::Result<Vec<_>, _>>())
-        .map_err(|e| wrong(&files.certificate, format!("not readable as PEM certificates: {e}")))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key)
-        .map_err(|e| wrong(&files.key, format!("not readable as a PEM private key: {e}")))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key))
-        .map_err(|e| wrong(&files.certificate, e.to_string()))?;
-    Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -3,13 +3,14 @@
 //! A response to a long CSV body is held back until the last row is predicted. So a fault in any row still gets its own status, and a client that sends all of its body before it reads
 //! anything can't get stuck.
 
+use crate::error::ApiError;
 use axum::body::{Body, Bytes};
 use hyper::body::Frame;
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -18,24 +19,31 @@ const IN_MEMORY: usize = 1 << 20;
 const PIECE: usize = 1 << 17;
 
 /// Output that is being collected.
-#[derive(Default)]
 pub struct Spool {
     memory: Vec<u8>,
     file: Option<TemporaryFile>,
+    n_bytes: u64,
+    limit: u64,
 }
 
-/// A file that is gone when it is dropped.
+/// A file without a name, where the system allows that: it is gone when it is closed, however the process ends.
 struct TemporaryFile {
     file: File,
-    path: PathBuf,
+    /// Where it is, if its name could not be removed while it is open.
+    path: Option<PathBuf>,
 }
 
 impl TemporaryFile {
     fn new() -> io::Result<TemporaryFile> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("ermine-serve-{}-{number}", std::process::id()));
-        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+        // A name that others can't guess, so that they can't take it first.
+        let name = format!("ermine-serve-{:016x}", RandomState::new().build_hasher().finish());
+        let path = std::env::temp_dir().join(name);
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path)?;
+        let path = std::fs::remove_file(&path).is_err().then_some(path);
         Ok(TemporaryFile { file, path })
     }
 }
@@ -43,32 +51,49 @@ impl TemporaryFile {
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // What can't be removed is left to the system.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = self.path.as_ref().map(std::fs::remove_file);
     }
 }
 
 impl Spool {
+    /// Output of at most so many bytes.
+    pub fn new(limit: u64) -> Spool {
+        Spool { memory: Vec::new(), file: None, n_bytes: 0, limit }
+    }
+
     /// Adds output.
-    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), ApiError> {
+        self.n_bytes += bytes.len() as u64;
+        if self.n_bytes > self.limit {
+            let message =
+                format!("the answer has more than the {} bytes that are allowed; send fewer rows", self.limit);
+            return Err(ApiError::too_large("answer_too_large", message));
+        }
         self.memory.extend_from_slice(bytes);
         if self.memory.len() > IN_MEMORY {
-            if self.file.is_none() {
-                self.file = Some(TemporaryFile::new()?);
-            }
-            if let Some(file) = &mut self.file {
-                file.file.write_all(&self.memory)?;
-                self.memory.clear();
-            }
+            self.write_file().map_err(no_room)?;
+        }
+        Ok(())
+    }
+
+    fn write_file(&mut self) -> io::Result<()> {
+        if self.file.is_none() {
+            self.file = Some(TemporaryFile::new()?);
+        }
+        if let Some(file) = &mut self.file {
+            file.file.write_all(&self.memory)?;
+            self.memory.clear();
         }
         Ok(())
     }
 
     /// The output as the body of a response. A client that takes nothing for `timeout` is given up.
-    pub fn into_body(mut self, timeout: Duration) -> io::Result<Body> {
+    pub fn into_body(mut self, timeout: Duration) -> Result<Body, ApiError> {
+        if self.file.is_some() {
+            self.write_file().map_err(no_room)?;
+        }
         let Some(mut file) = self.file.take() else { return Ok(Body::from(self.memory)) };
-        file.file.write_all(&self.memory)?;
-        let length = file.file.stream_position()?;
-        file.file.rewind()?;
+        file.file.rewind().map_err(no_room)?;
         let (sender, receiver) = mpsc::channel(2);
         tokio::spawn(async move {
             let mut file = file;
@@ -90,8 +115,13 @@ impl Spool {
                 }
             }
         });
-        Ok(Body::new(PieceBody { receiver, left: length }))
+        Ok(Body::new(PieceBody { receiver, left: self.n_bytes }))
     }
+}
+
+/// A disk that is full may have room again later.
+fn no_room(error: io::Error) -> ApiError {
+    ApiError::overloaded(format!("the answer could not be kept in a temporary file: {error}"))
 }
 
 /// A body whose pieces come through a channel. One that ends early is an error, not a short body.
@@ -118,5 +148,41 @@ impl hyper::body::Body for PieceBody {
 
     fn size_hint(&self) -> hyper::body::SizeHint {
         hyper::body::SizeHint::with_exact(self.left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::StatusCode;
+    use http_body_util::BodyExt;
+
+    #[test]
+    fn what_is_written_comes_out_again_and_no_file_is_left() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        for n_pieces in [1, 3, 40] {
+            let mut spool = Spool::new(u64::MAX);
+            let piece = |i: usize| vec![i as u8; 100_003];
+            (0..n_pieces).for_each(|i| spool.write(&piece(i)).unwrap());
+            if n_pieces == 40 {
+                let file = spool.file.as_ref().unwrap();
+                #[cfg(unix)]
+                assert!(file.path.is_none(), "the file has no name");
+                assert!(file.file.metadata().unwrap().len() > IN_MEMORY as u64);
+            }
+            let body = runtime.block_on(async {
+                let body = spool.into_body(Duration::from_secs(600)).unwrap();
+                body.collect().await.unwrap().to_bytes()
+            });
+            assert_eq!(body, (0..n_pieces).flat_map(piece).collect::<Vec<u8>>());
+        }
+    }
+
+    #[test]
+    fn output_is_bounded() {
+        let mut spool = Spool::new(10);
+        spool.write(b"0123456789").unwrap();
+        let error = spool.write(b"0").unwrap_err();
+        assert_eq!((error.status, &error.body.kind[..]), (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large"));
     }
 }

@@ -6,7 +6,6 @@ use crate::error::ApiError;
 use crate::metrics::Protocol;
 use crate::model::ServedModel;
 use crate::options::{Options, Unknown};
-use crate::queue::internal;
 use crate::rows::{Warning, ignored_column, missing_column, unknown_column};
 use crate::spool::Spool;
 use crate::state::ServerState;
@@ -15,6 +14,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use ermine_core::matrix::TableDifferences;
 use ermine_core::table::{ColumnType, CsvBlocks, ReadOptions, Table};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -87,22 +87,40 @@ fn merge(all: &mut Vec<Warning>, more: Vec<Warning>) {
     }
 }
 
+/// Most bytes of warnings in the head of a response; longer heads are refused by some clients.
+const WARNING_BYTES: usize = 4096;
+
+/// The response with the warnings in its head, as many as have room.
 fn with_warnings(mut response: Response, warnings: &[Warning]) -> Response {
-    // Header values are ASCII; what isn't is escaped.
-    let json = serde_json::to_string(warnings).unwrap_or_default();
-    let escape = |c: char| {
-        let mut units = [0; 2];
-        if c.is_ascii() {
-            c.to_string()
-        } else {
-            c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    let mut list: Vec<String> = Vec::new();
+    let mut n_bytes = 0;
+    for warning in warnings {
+        let text = ascii_json(warning);
+        n_bytes += text.len();
+        if n_bytes > WARNING_BYTES {
+            let message = format!("{} further warnings are left out", warnings.len() - list.len());
+            list.push(json!({ "type": "more", "column": "", "rows": 0, "message": message }).to_string());
+            break;
         }
-    };
-    let text: String = json.chars().map(escape).collect();
-    if let Some(value) = HeaderValue::from_str(&text).ok().filter(|_| !warnings.is_empty()) {
+        list.push(text);
+    }
+    if let Some(value) = HeaderValue::try_from(format!("[{}]", list.join(","))).ok().filter(|_| !list.is_empty()) {
         response.headers_mut().insert(WARNINGS, value);
     }
     response
+}
+
+/// JSON of visible ASCII characters alone, which is what a header may have.
+fn ascii_json(warning: &Warning) -> String {
+    let json = serde_json::to_string(warning).unwrap_or_default();
+    let escape = |c: char| {
+        let mut units = [0; 2];
+        match c {
+            ' '..='~' => c.to_string(),
+            _ => c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        }
+    };
+    json.chars().map(escape).collect()
 }
 
 /// Most rows of a request with these options.
@@ -135,6 +153,14 @@ fn predict_block(
     Ok((text, warnings))
 }
 
+/// The error with a hint for those whose client has removed the line breaks.
+fn one_line(mut error: ApiError, has_lines: bool) -> ApiError {
+    if !has_lines {
+        error.body.error.push_str(" (the body has no line breaks; curl keeps them with --data-binary instead of -d)");
+    }
+    error
+}
+
 /// Predicts a CSV body.
 pub async fn predict_csv(
     state: &Arc<ServerState>,
@@ -149,17 +175,21 @@ pub async fn predict_csv(
     let mut pieces = Pieces::new(headers, body, limits.max_stream, limits.request_timeout)?;
     let mut blocks = CsvBlocks::new(BLOCK);
     let mut reading = read_options(&model);
-    let (mut n_rows, mut spool, mut warnings) = (0, Spool::default(), Vec::new());
+    let (mut n_rows, mut spool, mut warnings) = (0, Spool::new(limits.max_stream), Vec::new());
     let (mut ignored, mut ended): (Option<Vec<String>>, bool) = (None, false);
+    let mut has_lines = false;
     loop {
         match pieces.next().await? {
-            Some(piece) => blocks.push(&piece),
+            Some(piece) => {
+                has_lines |= piece.contains(&b'\n');
+                blocks.push(&piece);
+            }
             None => ended = true,
         }
         if ignored.is_none()
-            && let Some(names) = blocks.header(&reading, ended)?
+            && let Some(names) = blocks.header(&reading, ended).map_err(|e| one_line(e.into(), has_lines))?
         {
-            let unknown = check_columns(&model, names, &options)?;
+            let unknown = check_columns(&model, names, &options).map_err(|e| one_line(e, has_lines))?;
             reading.types.extend(unknown.iter().map(|name| (name.clone(), ColumnType::Ignored)));
             ignored = Some(unknown);
         }
@@ -181,21 +211,19 @@ pub async fn predict_csv(
             let Some((n, (text, more))) = block else { break };
             n_rows += n;
             merge(&mut warnings, more);
-            spool.write(&text).map_err(|_| internal())?;
+            spool.write(&text)?;
         }
         if ended {
             break;
         }
     }
     if n_rows == 0 {
-        return Err(ApiError::bad_request(
-            "missing_rows",
-            "the CSV has no rows: expected a header and at least one row",
-        ));
+        let message = "the CSV has no rows: expected a header and at least one row";
+        return Err(one_line(ApiError::bad_request("missing_rows", message), has_lines));
     }
     warnings.extend(ignored.unwrap_or_default().iter().map(|name| ignored_column(name, n_rows)));
     model.metrics.answered(Protocol::Rows, n_rows, start.elapsed().as_secs_f64());
-    let body = spool.into_body(limits.request_timeout).map_err(|_| internal())?;
+    let body = spool.into_body(limits.request_timeout)?;
     let response = ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], body).into_response();
     Ok(with_warnings(response, &warnings))
 }
@@ -255,4 +283,30 @@ fn read_arrow(bytes: &[u8], model: &ServedModel) -> Result<Table, ApiError> {
 fn read_arrow(_: &[u8], _: &ServedModel) -> Result<Table, ApiError> {
     let message = "this build cannot read Arrow IPC: build it with `--features ipc`, or send CSV or JSON";
     Err(ApiError::new(axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header_of(warnings: &[Warning]) -> Option<Vec<Warning>> {
+        let response = with_warnings(Response::new(Body::empty()), warnings);
+        let text = response.headers().get(WARNINGS)?.to_str().unwrap().to_string();
+        assert!(text.len() < WARNING_BYTES + 200, "{}", text.len());
+        Some(serde_json::from_str(&text).unwrap())
+    }
+
+    #[test]
+    fn warnings_fit_into_the_head_of_a_response() {
+        assert_eq!(header_of(&[]), None);
+        let odd = [missing_column("größe \u{1f600} \u{7f}\n\"", 3)];
+        assert_eq!(header_of(&odd).unwrap(), odd);
+        let many: Vec<Warning> = (0..1000).map(|j| missing_column(&format!("column {j}"), 1)).collect();
+        let shown = header_of(&many).unwrap();
+        let (more, first) = shown.split_last().unwrap();
+        assert_eq!(first, &many[..first.len()]);
+        assert_eq!(more.message, format!("{} further warnings are left out", 1000 - first.len()));
+        let long = [missing_column(&"x".repeat(100_000), 1)];
+        assert_eq!(header_of(&long).unwrap()[0].message, "1 further warnings are left out");
+    }
 }

@@ -13,6 +13,8 @@ mod messages;
 mod mistakes;
 mod options;
 mod select;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod work;
 
 use std::path::{Path, PathBuf};
