@@ -1,5 +1,5 @@
 # `make test` is the whole suite; `make` lists the rest.
-.PHONY: help test test-rust test-python check audit python generate wheel docs site bench soak soak-server kills deny asan miri
+.PHONY: help test test-rust test-python test-browser check audit python generate wheel docs site bench soak soak-server kills deny asan miri
 
 VENV := .venv
 PYTHON ?= python3
@@ -11,7 +11,7 @@ export ERMINE_DATA
 SKIPPED := target/tmp/skipped-tests.txt
 
 help:
-	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv);"
+	@echo "make test     all tests: Rust, the Python package in a virtual environment of its own (.venv), the studio in Chromium;"
 	@echo "              lists the tests that were skipped for lack of data (ERMINE_DATA)"
 	@echo "make check    formatting, lints (warnings as errors), the list of the public API, spelling and style"
 	@echo "make audit    random data sets: everything that models claim, recomputed from the outside (minutes)"
@@ -28,7 +28,7 @@ help:
 	@echo "make asan     the Rust tests under AddressSanitizer"
 	@echo "make miri     the scalar kernels under Miri, where it is installed"
 
-test: test-rust test-python
+test: test-rust test-python test-browser
 
 # The same random cases every time, so that a change is what makes a difference; `make soak` draws new ones.
 test-rust:
@@ -59,6 +59,16 @@ python: $(VENV)/installed
 
 test-python: python
 	$(VENV)/bin/python -m pytest -q -rs --tb=short --disable-warnings crates/ermine-python/tests
+
+BROWSER_TESTS := crates/ermine-studio/tests/browser
+$(VENV)/browser-installed: $(BROWSER_TESTS)/requirements.txt $(VENV)/installed
+	$(PIP) install --quiet -r $<
+	touch $@
+
+# In the system's Chromium; without it they are reported as skipped.
+test-browser: $(VENV)/browser-installed
+	cargo build -p ermine-cli
+	$(VENV)/bin/python -m pytest -q -rs --tb=short -p no:cacheprovider $(BROWSER_TESTS)
 
 generate: python
 	$(VENV)/bin/python tools/python_estimators.py

@@ -66,10 +66,23 @@ WORDS = {
     r"\bcan't be told\b": "is not defined, is unknown",
     r"\bis asked (?:about|to be)\b": "is requested, is needed",
     r"\bwhoever\b": "the caller, the user, the process",
+    r"\btold\b": "given, passed, defined",
+    r"\bjudge[sd]?\b": "evaluate, score, check",
+    r"\bbadness\b": "loss",
+    r"\bfor people\b": "as text, readable",
+    r"\bpunish(?:es|ed)?\b": "penalize",
+    r"\bprices? (?:of|on)\b": "penalty, cost, value of C",
+    r"\bfalse[- ]alarm rates?\b|\bhit rates?\b": "false positive rate, true positive rate",
+    r"\blike guessing\b": "chance",
+    r"\brows left out\b": "held-out rows, leave-one-out",
+    # One wording per kind of problem.
+    r"\bcan't handle\b|\bcannot handle\b": "does not support",
+    r"\bis not allowed: expected\b": "must be ... (got ...)",
+    r"\.word\(\)": "as_str()",
 }
 PATTERNS = [(re.compile(pattern), instead) for pattern, instead in WORDS.items()]
 #: Names of other projects and of golden data, and this list.
-IGNORED = re.compile(r"https?://\S+|sklearn\S*|\w+\.watch\(")
+IGNORED = re.compile(r"https?://\S+|sklearn\S*|\w+\.watch\(|tokio::sync::watch\S*")
 #: What a program printed, on a page; it is checked where it comes from.
 OUTPUT = re.compile(r"^```(?:text|console)\n.*?^```$", re.MULTILINE | re.DOTALL)
 

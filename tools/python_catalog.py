@@ -51,9 +51,10 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
+    "auto": Family("auto", "The best model for a table, without choosing a learner."),
     "baseline": Family("dummy", "Predictors that ignore the features: the baseline that any other model must beat."),
     "calibration": Family("calibration", "Calibrated probabilities."),
-    "ensemble": Family("ensemble", "Forests, boosting and bagging.", forwarded=("StackingClassifier", "StackingRegressor", "VotingClassifier", "VotingRegressor")),
+    "ensemble": Family("ensemble", "Forests, boosting, bagging, stacking and voting."),
     "linear": Family("linear_model", "Linear models.", exports=(("_regularization_path", ("enet_path", "lasso_path")),)),
     "multiclass": Family("multiclass", "Multiclass classification by binary classifiers."),
     "multilabel": Family("multioutput", "Multilabel classification by classifiers.", forwarded=("MultiOutputRegressor", "RegressorChain")),
@@ -63,12 +64,26 @@ FAMILIES = {
     "tree": Family("tree", "Decision trees and stumps.", exports=(("_export", ("export_graphviz", "export_text", "plot_tree")),)),
 }
 
+#: Related learners, for the section "See Also" of the docstrings.
+RELATED = {
+    "decision-stump": ("decision-tree", "adaboost"), "decision-tree": ("random-forest", "optimal-tree", "c45"), "id3": ("c45", "decision-tree"), "c45": ("id3", "decision-tree"),
+    "optimal-tree": ("decision-tree",), "oblique-tree": ("decision-tree",), "comparison-tree": ("comparison-forest", "nearest-neighbors"), "comparison-forest": ("comparison-tree",),
+    "quad-tree": ("decision-tree",), "density-tree": ("decision-tree",), "random-forest": ("extra-trees", "gradient-boosting", "bagging"), "extra-trees": ("random-forest", "gradient-boosting"),
+    "gradient-boosting": ("random-forest", "adaboost"), "adaboost": ("gradient-boosting", "decision-stump"), "bagging": ("random-forest",),
+    "linear-regression": ("ridge", "lasso", "huber-regression"), "ridge": ("ridge-cv", "linear-regression", "lasso"), "ridge-cv": ("ridge", "lasso-cv"), "lasso": ("lasso-cv", "elastic-net"),
+    "lasso-cv": ("lasso", "elastic-net-cv"), "elastic-net": ("elastic-net-cv", "lasso", "ridge"), "elastic-net-cv": ("elastic-net", "lasso-cv"),
+    "huber-regression": ("least-absolute-deviations", "quantile-regression"), "least-absolute-deviations": ("quantile-regression", "huber-regression"),
+    "quantile-regression": ("least-absolute-deviations", "gradient-boosting"), "logistic-regression": ("sgd", "linear-svc"), "halfspace": ("perceptron", "linear-svc"),
+    "perceptron": ("halfspace", "sgd"), "sgd": ("gradient-descent", "logistic-regression"), "gradient-descent": ("sgd", "logistic-regression"),
+    "svc": ("linear-svc", "logistic-regression"), "svr": ("linear-svr",), "linear-svc": ("svc", "logistic-regression"), "linear-svr": ("svr", "huber-regression"),
+    "one-vs-rest": ("one-vs-one", "output-code"), "one-vs-one": ("one-vs-rest", "output-code"), "output-code": ("one-vs-rest", "one-vs-one"),
+    "binary-relevance": ("classifier-chain", "label-powerset"), "classifier-chain": ("binary-relevance", "label-powerset"), "label-powerset": ("binary-relevance", "classifier-chain"),
+    "rank-svm": ("gradient-boosting", "pairwise-ranking"), "pairwise-ranking": ("rank-svm", "omega-ranking"), "omega-ranking": ("pairwise-ranking",), "calibrated": ("logistic-regression",),
+}
+
 #: Learners whose estimator is written by hand, and why.
 LEFT_OUT = {
     "one-class-svm": "it learns without a target: see OneClassSVM in ermine/_svm.py",
-    "stacking": "its names are scikit-learn's own classes, which take any estimator",
-    "voting": "its names are scikit-learn's own classes, which take any estimator",
-    "auto": "it has no class yet: use `ermine auto`, or ermine::auto in Rust",
 }
 
 #: Parameters that concern voting among classes.
@@ -87,6 +102,7 @@ SKLEARN_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "select
 EXPLAINED = ("_ensemble.TreeExplanations",)
 COMPARISONS = ("_comparison.ComparisonMethods",)
 SEVERAL_TARGETS = ("_several_targets.SeveralTargetsByGini",)
+AUTO = ("_auto.AutoWithFolds",)
 METRIC = ("metric",)
 NEIGHBORS = {"callables": ("metric", "weights"), "without_effect": ("leaf_size",), "translated": ("metric_params",)}
 
@@ -218,6 +234,20 @@ CLASSES = (
         "bagging", "classification", defaults=(("estimator", None), ("max_samples", None),), base="_reduction.MetaClassifier", warm_start=True, positional=("estimator", "n_estimators"),
         mixins=("_ensemble.BaggingMethods",),
     ),
+    Class(
+        "stacking", "classification", positional=("estimators", "final_estimator"), defaults=(("cv", None),), base="_reduction.MetaClassifier",
+        mixins=("_stacked.StackingClassifierMethods",),
+    ),
+    Class("stacking", "regression", hidden=("stack_method",), positional=("estimators", "final_estimator"), defaults=(("cv", None),), mixins=("_stacked.StackingMethods",)),
+    Class(
+        "voting", "classification", positional=("estimators",), defaults=(("voting", "hard"), ("weights", None)), base="_reduction.MetaClassifier",
+        translated=("flatten_transform",), mixins=("_stacked.VotingClassifierMethods",),
+    ),
+    Class("voting", "regression", hidden=("voting",), positional=("estimators",), defaults=(("weights", None),), mixins=("_stacked.VotingMethods",)),
+    Class("auto", "classification", mixins=AUTO),
+    Class("auto", "regression", mixins=AUTO),
+    Class("auto", "ranking", base="_ranking.Ranker", mixins=("_auto.AutoMethods",)),
+    Class("auto", "multilabel", "AutoMultilabelClassifier", base="_multilabel.ProbabilisticLabelClassifier", mixins=AUTO),
     Class("bagging", "regression", defaults=(("estimator", None), ("max_samples", None),), warm_start=True, positional=("estimator", "n_estimators"), mixins=("_ensemble.BaggingMethods",)),
 )
 
@@ -233,6 +263,16 @@ PYTHON_FORM = {
         "The base estimator. An estimator of this package (or the name of a learner with its parameters in parentheses, such as "
         "'decision-tree(max_depth=3)') is fitted in the core, with random_state, n_jobs and verbose of this estimator. Any other estimator, such as a "
         "pipeline, is fitted by scikit-learn's class of the same name; the model can then be pickled, but not saved.",
+    ),
+    "estimators": (
+        "Any", "list of (str, estimator) tuples",
+        "The estimators with their names. Estimators of this package (or names of learners with their parameters in parentheses) are fitted in the core, with random_state, "
+        "n_jobs and verbose of this estimator. With any other estimator among them, or 'drop', scikit-learn's class of the same name fits them all; the model can then be "
+        "pickled, but not saved.",
+    ),
+    "final_estimator": (
+        "Any", "str, estimator or None",
+        "The estimator that combines the predictions of the others. None for logistic regression (classes) or ridge regression with a cross-validated penalty (numbers).",
     ),
     "omega": (
         "Any", "str, callable or array-like of shape (n_places, n_places)",
@@ -310,16 +350,16 @@ _BOOSTING = {
     "alpha": ("float | None", "None", "float or None", "The quantile of ``loss=\"quantile\"``, same as ``quantile_alpha``; ignored by other losses."),
     "max_features": (
         "int | float | str | None", "None", "int, float, 'sqrt', 'log2' or None",
-        "Number of features considered at each split; ``colsample_bynode`` gives the same as a share.",
+        "Number of features considered at each split; ``colsample_bynode`` is the same as a fraction.",
     ),
     "n_iter_no_change": ("int | None", "None", "int or None", "Same as ``early_stopping_rounds``."),
     "init": ("Any", "None", "estimator, 'zero' or None", f"The model that boosting starts from. {_BY_SKLEARN}"),
     "min_samples_split": ("int | float", "2", "int or float", f"Minimum number of rows a node needs to be split. {_BY_SKLEARN}"),
     "min_samples_leaf": ("int | float", "1", "int or float", f"Minimum number of rows in a leaf; ``min_child_weight`` limits the sum of Hessians. {_BY_SKLEARN}"),
-    "min_weight_fraction_leaf": ("float", "0.0", "float", f"Minimum share of the sample weights in a leaf. {_BY_SKLEARN}"),
+    "min_weight_fraction_leaf": ("float", "0.0", "float", f"Minimum fraction of the sample weights in a leaf. {_BY_SKLEARN}"),
     "min_impurity_decrease": ("float", "0.0", "float", f"Minimum decrease of the impurity by a split; ``gamma`` limits the gain. {_BY_SKLEARN}"),
     "ccp_alpha": ("float", "0.0", "float", f"Complexity parameter of cost-complexity pruning. {_BY_SKLEARN}"),
-    "tol": ("float", "0.0001", "float", f"Least improvement in ``n_iter_no_change`` rounds. {_BY_SKLEARN}"),
+    "tol": ("float", "0.0001", "float", f"Minimum improvement in ``n_iter_no_change`` rounds. {_BY_SKLEARN}"),
     "warm_start": ("bool", "False", "bool", "If true, fitting again keeps the existing rounds and adds more, up to ``n_estimators``."),
 }
 _POSITIVE = {"positive": ("bool", "False", "bool", "Whether coefficients must not be negative; scikit-learn's class of the same name fits such models.")}
@@ -343,7 +383,7 @@ TRANSLATED = {
             "Any", "None", "None, int, splitter or iterable",
             "None for exact leave-one-out cross-validation at the cost of one fit; otherwise as in GridSearchCV over Ridge.",
         ),
-        "scoring": ("str | Callable[..., float] | None", "None", "str, callable or None", "The score on the folds, or, without ``cv``, on the rows left out, by scikit-learn's class of the same name. None for the squared error of rows left out."),
+        "scoring": ("str | Callable[..., float] | None", "None", "str, callable or None", "The score on the folds or, without ``cv``, of the leave-one-out predictions, by scikit-learn's class of the same name. None for the leave-one-out squared error."),
         "store_cv_results": ("bool", "False", "bool", "Whether the errors of single rows are kept, by scikit-learn's class of the same name. ``cv_errors_`` has the mean errors in any case."),
         "alpha_per_target": ("bool", "False", "bool", "Whether each target has its own alpha, without ``cv``, by scikit-learn's class of the same name."),
     },
@@ -354,11 +394,14 @@ TRANSLATED = {
             "estimators of this package, and True for others.",
         ),
     },
+    "VotingClassifier": {
+        "flatten_transform": ("bool", "True", "bool", "Whether ``transform`` puts the probabilities of all estimators beside each other; otherwise they are stacked along a new axis."),
+    },
     "ClassifierChain": {
-        "cv": ("Any", "None", "int, splitter, iterable or None", "If given, each estimator learns from out-of-fold predictions of the labels before it, fitted by scikit-learn; by default from the true labels."),
+        "cv": ("Any", "None", "int, splitter, iterable or None", "If given, each estimator is trained on out-of-fold predictions of the earlier labels, by scikit-learn; by default on the true labels."),
         "chain_method": (
             "str | Sequence[str]", "\"predict\"", "{'predict', 'predict_proba', 'predict_log_proba', 'decision_function'} or list of them",
-            "What estimators learn from and predict with the labels before theirs; other methods than 'predict' are fitted by scikit-learn.",
+            "Output of the earlier estimators that the next ones use as features; methods other than 'predict' are fitted by scikit-learn.",
         ),
     },
     "LinearSVC": {"multi_class": ("Literal[\"ovr\"]", "\"ovr\"", "{'ovr'}", "More than two classes are handled one-vs-rest.")},
@@ -382,10 +425,10 @@ CHOICES = {
     ("GradientBoostingRanker", "loss"): (("auto", "lambdarank", "pairwise"), None),
     ("DummyClassifier", "strategy"): (
         ("prior", "most_frequent", "stratified", "uniform", "constant"),
-        "What is predicted: the class frequencies, whose largest is the predicted class ('prior'); the most frequent class with probability 1; "
+        "What to predict: the class frequencies, with the most frequent class as prediction ('prior'); the most frequent class with probability 1; "
         "classes drawn by frequency ('stratified') or uniformly ('uniform'); the ``constant``.",
     ),
-    ("DummyRegressor", "strategy"): (("mean", "median", "quantile", "constant"), "What is predicted for every row."),
+    ("DummyRegressor", "strategy"): (("mean", "median", "quantile", "constant"), "What to predict: the mean, the median, a quantile or a constant."),
 }
 
 #: Parameters that are not the learner's: name, type hint, default, type for the documentation, documentation.
@@ -399,13 +442,13 @@ WARM_START = (
 )
 PROBABILITY = (
     "probability", "bool", "False", "bool",
-    "Enables ``predict_proba``: five more machines are fitted, each on four fifths of the rows, and a sigmoid of the decision values on the "
-    "held-out rows gives the probabilities (Platt scaling). CalibratedClassifierCV has more options.",
+    "Enables ``predict_proba``: five more models are fitted, each on four fifths of the rows, and a sigmoid is fitted to the decision values of the "
+    "held-out rows (Platt scaling). CalibratedClassifierCV has more options.",
 )
 COMMON = (
     (
         "n_jobs", "int | None", "None", "int",
         "Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model does not depend on it.",
     ),
-    ("verbose", "int", "0", "int", "Shows a progress bar on long fits if not 0."),
+    ("verbose", "int", "0", "int", "If not 0, long fits show a progress bar."),
 )

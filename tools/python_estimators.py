@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from python_catalog import (
-    CALLABLES, CHOICES, CLASSES, COMMON, FAMILIES, LEFT_OUT, OWN_ESTIMATOR, PROBABILITY, PYTHON_FORM, RANDOM_STATE, SOLVERS, TRANSLATED, WARM_START, WITHOUT_EFFECT, Class,
+    CALLABLES, CHOICES, CLASSES, COMMON, FAMILIES, LEFT_OUT, OWN_ESTIMATOR, PROBABILITY, PYTHON_FORM, RANDOM_STATE, RELATED, SOLVERS, TRANSLATED, WARM_START, WITHOUT_EFFECT, Class,
 )
 
 from ermine import _data, _ranking, _target
@@ -50,6 +50,7 @@ class Entry(NamedTuple):
         return self.differences.task
 
 
+@cache
 def entries() -> list[Entry]:
     """Every learner and task of the registry, in its order, with the classes of the catalog or else the default class."""
     found = []
@@ -166,6 +167,9 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] == "eval_metric":
             choices = ("loss", *measures(entry.task))
             hint, words = type_hint({"choice": choices}), type_words({"choice": choices})
+        if p["name"] == "scoring":
+            choices = tuple(measures(entry.task))
+            hint, words = f"{type_hint({'choice': choices})} | None", f"{type_words({'choice': choices})} or None"
         default = dict(differences.defaults).get(p["name"], p["default"])
         if default is None and not hint.endswith(("None", "Any")):
             hint, words = f"{hint} | None", f"{words} or None"
@@ -218,6 +222,24 @@ def summary(entry: Entry) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
+def see_also(entry: Entry) -> list[str]:
+    """The lines of the section "See Also": the same learner for other tasks, then related learners for the same task."""
+    same = [other for other in entries() if other.learner == entry.learner and other.name != entry.name]
+    names = {other.name for other in same}
+    related = [other for learner in RELATED.get(entry.learner, ()) for other in entries() if (other.learner, other.task) == (learner, entry.task) and other.name not in names]
+    texts = [f"The same learner for {other.task}." if other.task != entry.task else summary(other) for other in same] + [summary(other) for other in related]
+    lines = [
+        textwrap.fill(f"{qualified(entry, other)} : {text}", WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        for other, text in zip([*same, *related], texts, strict=True)
+    ]
+    return ["", "    See Also", "    --------", *lines] if lines else []
+
+
+def qualified(entry: Entry, other: Entry) -> str:
+    """The name of a class as seen from the module of another."""
+    return other.name if other.module == entry.module else f"ermine.{other.module}.{other.name}"
+
+
 def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str:
     lines = [f'    """{summary(entry)}', "", "    Parameters", "    ----------"]
     for name, _, default, words, doc in params:
@@ -233,7 +255,8 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
     ]
     for name, words, doc in attributes(entry):
         lines += [f"    {name}_ : {words}", paragraph(doc, 8)]
-    lines += ["    certificate_ : Certificate", "        What was minimized, and what is proven about it.", "", "    Examples", "    --------"]
+    lines += ["    certificate_ : Certificate", "        What was minimized, and what is proven about it."]
+    lines += [*see_also(entry), "", "    Examples", "    --------"]
     example = textwrap.dedent(EXAMPLE[entry.task]).strip().format(module=entry.module, name=entry.name)
     lines += [f"    {line}" for line in example.splitlines()] + ['    """']
     return "\n".join(lines)

@@ -42,7 +42,7 @@ step "Predict, with probabilities"
 head -n 4 predictions.csv
 
 step "Why did the first row get its prediction?"
-"$ermine" show tree.ermine --reasons test.csv --row 1
+"$ermine" show tree.ermine --explain test.csv --row 1
 
 step "Write a report and a C source file without dependencies"
 "$ermine" report tree.ermine test.csv --train train.csv -o report.html

@@ -1,7 +1,7 @@
 """Calibration curves: do probabilities mean what they say?
 
 Of all rows that are predicted with probability 0.8, about 80 % should be positive. Boosted stumps push probabilities toward the middle, forests away from 0 and 1, and a support vector
-machine gives no probabilities at all. `CalibratedClassifierCV` maps scores to probabilities with held-out folds.
+machine does not predict probabilities at all. `CalibratedClassifierCV` maps scores to probabilities with held-out folds.
 """
 
 from pathlib import Path

@@ -26,4 +26,4 @@ Path("tree.svg").write_text(tree.svg())
 # %%
 # Why did the first penguin get its prediction?
 
-print(tree.reasons(X, row=0))
+print(tree.explain_row(X, row=0))

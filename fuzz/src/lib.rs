@@ -174,7 +174,7 @@ fn use_some(model: &Model, choice: u32) {
         0 => drop((model.text(), model.attributes())),
         1 => drop((model.svg(), model.html())),
         2 => drop((model.dot(), model.rules(), model.pruning_path())),
-        3 => drop((model.reasons(&table, 0), model.why(&table, 1))),
+        3 => drop((model.explain_row(&table, 0), model.explain_row(&table, 1))),
         4 => drop(model.shap_values(&table)),
         5 => {
             if let Ok(stages) = model.staged_predict(&table) {

@@ -11,16 +11,16 @@ use ermine_eval::evaluate::{FEW_ROWS, Splits};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which table, and what its columns are for.
+/// The table and the roles of its columns.
 #[derive(Args, Debug, Clone)]
 pub struct DataArgs {
     /// Table: .csv, .tsv, .jsonl, .arff, .libsvm, .letor (each also .gz), .parquet; - for CSV from standard input
     #[arg(value_parser = table_file)]
     pub file: PathBuf,
-    /// Target column; several, separated by commas or with --target repeated, for several numbers or labels [default: the label of a .libsvm or .letor file]
+    /// Target column; repeat it, or separate names by commas, for several targets or labels [default: the label of a .libsvm or .letor file]
     #[arg(long, short, value_name = "COLUMN")]
     pub target: Vec<String>,
-    /// Task [default: chosen by the target column]
+    /// Task [default: inferred from the target column]
     #[arg(long, value_parser = task_parser())]
     pub task: Option<Task>,
     #[command(flatten)]
@@ -33,31 +33,31 @@ pub struct DataArgs {
     pub ignore: Vec<String>,
 }
 
-/// How text files are written.
+/// Format of text files.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ReadArgs {
-    /// Character between cells of a CSV file, such as ';' or tab [default: found automatically]
+    /// Field delimiter of a CSV file, such as ';' or tab [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Reading")]
     pub delimiter: Option<u8>,
     /// The file has no header line; columns are named c0, c1, ...
     #[arg(long, help_heading = "Reading")]
     pub no_header: bool,
-    /// Decimal sign of numbers [default: found automatically]
+    /// Decimal separator of numbers [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = [".", ","], help_heading = "Reading")]
     pub decimal: Option<String>,
     /// Encoding of text files: utf-8, utf-16, latin-1 [default: utf-8]
     #[arg(long, value_name = "NAME", value_parser = encoding, help_heading = "Reading")]
     pub encoding: Option<TextEncoding>,
-    /// More values that mean missing, separated by commas, such as -,unknown,-999
+    /// Additional markers of missing values, separated by commas, such as -,unknown,-999
     #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reading")]
     pub na_values: Vec<String>,
-    /// Refuse cells that don't fit their column, instead of reading them as missing
+    /// Fail on cells that don't match the type of their column, instead of reading them as missing
     #[arg(long, help_heading = "Reading")]
     pub strict: bool,
 }
 
 impl ReadArgs {
-    /// Options of the reader, with what is set here.
+    /// The options of the reader.
     pub fn apply(&self, mut options: ReadOptions) -> ReadOptions {
         options.delimiter = self.delimiter.or(options.delimiter);
         options.header = !self.no_header;
@@ -68,7 +68,7 @@ impl ReadArgs {
         options
     }
 
-    /// The arguments that give the same options again.
+    /// The arguments that reproduce these options.
     fn to_arguments(&self) -> Vec<String> {
         let mut words = Vec::new();
         words.extend(self.delimiter.map(|byte| format!("--delimiter={}", char::from(byte))));
@@ -100,7 +100,7 @@ pub fn table_file(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(if text == "-" { "/dev/stdin" } else { text }))
 }
 
-/// What columns other than the target are for.
+/// Roles of the columns other than the target.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ColumnArgs {
     #[command(flatten)]
@@ -119,7 +119,7 @@ pub struct ColumnArgs {
     pub drop_missing_target: bool,
 }
 
-/// Threads, and the form of the output.
+/// Number of threads, and the format of the output.
 #[derive(Args, Debug, Clone, Default)]
 pub struct OutputArgs {
     /// Number of threads [default: all cores]; the result doesn't depend on it
@@ -139,13 +139,13 @@ impl OutputArgs {
         self.threads.map(usize::from)
     }
 
-    /// Whether to print text for people.
+    /// Whether to print text.
     pub fn is_verbose(&self) -> bool {
         !self.json && !self.quiet
     }
 }
 
-/// How rows are split into training and test rows.
+/// How rows are split into training and test sets.
 #[derive(Args, Debug, Clone)]
 pub struct SplitArgs {
     /// Number of cross-validation folds
@@ -157,13 +157,13 @@ pub struct SplitArgs {
     /// Leave-one-out (or leave-one-group-out) cross-validation
     #[arg(long, conflicts_with_all = ["folds", "repeats"], help_heading = "Validation")]
     pub leave_one_out: bool,
-    /// Rows are in order of time: train on earlier rows, test on later ones
+    /// The rows are in chronological order: train on earlier rows, test on later ones
     #[arg(long, conflicts_with_all = ["repeats", "leave_one_out"], help_heading = "Validation")]
     pub time_ordered: bool,
-    /// Use one split with this share of the rows as test set, for example 0.2
-    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "repeats", "leave_one_out", "time_ordered"], help_heading = "Validation")]
+    /// Use one random split with this fraction of the rows as test set, for example 0.2
+    #[arg(long, value_name = "FRACTION", conflicts_with_all = ["folds", "repeats", "leave_one_out", "time_ordered"], help_heading = "Validation")]
     pub holdout: Option<f64>,
-    /// Metric that decides: accuracy, log-loss, roc-auc, rmse, mae, ndcg, ... (an unknown name lists all)
+    /// Main metric: accuracy, log-loss, roc-auc, rmse, mae, ndcg, ... (an unknown name lists all)
     #[arg(long, value_name = "METRIC", value_parser = measure, help_heading = "Validation")]
     pub measure: Option<Measure>,
 }
@@ -198,7 +198,7 @@ pub fn pooled_note(scores: &[FoldScore]) -> String {
         return String::new();
     }
     let areas = [Measure::RocAuc, Measure::AveragePrecision].map(Measure::title);
-    // Of a learner that only knows how frequent classes are, each row lowers the score of its own class by being left out.
+    // For a learner that only knows the class frequencies, leaving a row out lowers the score of its own class.
     let beware = match names.iter().any(|name| areas.contains(name)) {
         true => "; areas under curves then compare scores of different models, and are too low for weak learners",
         false => "",
@@ -212,19 +212,19 @@ pub fn pooled_note(scores: &[FoldScore]) -> String {
 /// Parses the name of a metric; the error lists all names.
 pub fn measure(word: &str) -> Result<Measure, String> {
     Measure::parse(word).map_err(|e| {
-        let all: Vec<&str> = measures().map(|measure| measure.word()).collect();
+        let all: Vec<&str> = measures().map(|measure| measure.as_str()).collect();
         format!("{e}; the metrics are: {}", all.join(", "))
     })
 }
 
 impl DataArgs {
-    /// The arguments that give the same data again.
+    /// The arguments that reproduce this data set.
     pub fn to_arguments(&self) -> Vec<String> {
         let mut words = vec![self.file.display().to_string()];
         let mut add = |flag: &str, value: &str| words.extend([format!("--{flag}"), value.to_string()]);
         self.target.iter().for_each(|column| add("target", column));
-        self.task.iter().for_each(|task| add("task", task.word()));
-        self.columns.types.iter().for_each(|(column, t)| add("type", &format!("{column}={}", type_word(t))));
+        self.task.iter().for_each(|task| add("task", task.as_str()));
+        self.columns.types.iter().for_each(|(column, t)| add("type", &format!("{column}={}", type_name(t))));
         self.columns.weight.iter().for_each(|column| add("weight", column));
         self.columns.group.iter().for_each(|column| add("group", column));
         self.id.iter().for_each(|column| add("id", column));
@@ -239,11 +239,11 @@ impl DataArgs {
 
 fn task_parser() -> impl TypedValueParser<Value = Task> {
     let value = |task: Task| match task {
-        Task::Ranking => PossibleValue::new(task.word()).alias("rank"),
-        _ => PossibleValue::new(task.word()),
+        Task::Ranking => PossibleValue::new(task.as_str()).alias("rank"),
+        _ => PossibleValue::new(task.as_str()),
     };
     PossibleValuesParser::new(Task::ALL.map(value))
-        .map(|word| Task::ALL.into_iter().find(|task| task.word().starts_with(&word)).unwrap_or(Task::Classification))
+        .map(|word| Task::ALL.into_iter().find(|task| task.as_str().starts_with(&word)).unwrap_or(Task::Classification))
 }
 
 fn column_type(text: &str) -> Result<(String, ColumnType), String> {
@@ -252,19 +252,19 @@ fn column_type(text: &str) -> Result<(String, ColumnType), String> {
     Ok((column.to_string(), column_type))
 }
 
-/// The word that [`ColumnType::parse`] reads as this type.
-fn type_word(column_type: &ColumnType) -> String {
+/// The name that [`ColumnType::parse`] parses as this type.
+fn type_name(column_type: &ColumnType) -> String {
     match column_type {
         ColumnType::Ordinal(levels) if !levels.is_empty() => format!("ordinal:{}", levels.join("<")),
         ColumnType::Ignored => "ignored".into(),
         ColumnType::Date => "date".into(),
-        other => other.kind().map_or("ignored", |kind| kind.word()).into(),
+        other => other.kind().map_or("ignored", |kind| kind.as_str()).into(),
     }
 }
 
-/// Reads a time: `90`, `90s`, `1.5m`, `1h30m`, `500ms`.
+/// Parses a duration: `90`, `90s`, `1.5m`, `1h30m`, `500ms`.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is not a time: expected for example 90s, 5m or 1h30m");
+    let wrong = || format!("'{text}' is not a duration: expected for example 90s, 5m or 1h30m");
     let (mut seconds, mut rest) = (0.0, text.trim());
     if rest.is_empty() {
         return Err(wrong());
@@ -287,10 +287,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero()).ok_or_else(wrong)
 }
 
-/// A word as a shell reads it back.
-pub fn quoted(word: &str) -> String {
+/// An argument quoted for the shell.
+pub fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.into()
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]

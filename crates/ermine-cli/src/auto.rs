@@ -1,4 +1,4 @@
-//! `ermine auto`: trains the best model for a table within a budget, and prints what was tried, what was chosen and how good it is.
+//! `ermine auto`: trains the best model for a table within a time budget, and prints the candidates, the choice and its estimated score.
 
 use crate::args::{DataArgs, OutputArgs, duration, measure};
 use crate::clean::clean;
@@ -56,13 +56,13 @@ pub struct Args {
     /// Metric to optimize [default: log-loss, rmse, ndcg or hamming-loss, by the task]
     #[arg(long, value_name = "METRIC", value_parser = measure)]
     measure: Option<Measure>,
-    /// Number of cross-validation folds [default: 5; one held-out part with the preset fast and with many rows]
+    /// Number of cross-validation folds [default: 5; a single holdout set with the preset fast and for many rows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     folds: Option<u32>,
-    /// Column with times: candidates are tested on rows later than those they are trained on
+    /// Column with times: candidates are tested only on rows that are later than their training rows
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
-    /// Choose a single tree, stump or linear model
+    /// Choose a single tree, stump or linear model instead of an ensemble
     #[arg(long)]
     interpretable: bool,
     /// Maximum size of the model file, for example 10MB
@@ -71,10 +71,10 @@ pub struct Args {
     /// Maximum prediction time per row, for example 100us
     #[arg(long, value_name = "TIME", value_parser = latency)]
     max_latency: Option<f64>,
-    /// Keep finished candidates in this file, and continue from it
+    /// Save finished candidates to this file, and continue from it after an interruption
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Random seed, also of the folds
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
@@ -86,7 +86,7 @@ fn size(text: &str) -> Result<u64, String> {
     memory::parse(text).filter(|_| !text.contains('%')).ok_or_else(wrong)
 }
 
-/// Reads a short time: `100us`, `0.5ms`, `1s`.
+/// Parses a short duration: `100us`, `0.5ms`, `1s`.
 fn latency(text: &str) -> Result<f64, String> {
     let wrong = || format!("'{text}' is not a time per row: expected for example 100us or 0.5ms");
     let text = text.trim();
@@ -169,7 +169,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     print(&text)
 }
 
-/// The learner with its parameters. Reading the data counts toward the budget.
+/// The learner with its parameters. The time for reading the data counts toward the budget.
 fn learner(args: &Args, start: Instant) -> Auto {
     let left = |budget: Duration| budget.saturating_sub(start.elapsed()).as_secs_f64().max(1e-3);
     Auto {
@@ -186,17 +186,17 @@ fn learner(args: &Args, start: Instant) -> Auto {
     }
 }
 
-/// The rows in the order of a column of numbers or dates.
+/// The rows sorted by a numeric or date column.
 fn in_time_order(data: &Dataset, column: &str) -> ermine::Result<Dataset> {
     let columns = data.features().columns();
     let names = || columns.iter().map(|c| c.name.as_str());
     let place = names().position(|name| name == column).ok_or_else(|| Error::unknown("column", column, names()))?;
     if columns[place].kind != ColumnKind::Numeric {
-        return Err(Error::data(format!("column '{column}' has no times: expected numbers or dates, not categories")));
+        return Err(Error::data(format!("column '{column}' is nominal, but a time column needs numbers or dates")));
     }
     let times = data.features().numbers(place);
     if let Some(row) = times.iter().position(|time| time.is_nan()) {
-        return Err(Error::data(format!("column '{column}' has no time in row {}: every row needs one", row + 1)));
+        return Err(Error::row(row, format!("the time column '{column}' is missing; every row needs a time")));
     }
     let mut order: Vec<u32> = (0..times.len() as u32).collect();
     order.sort_by(|&a, &b| times[a as usize].total_cmp(&times[b as usize]));

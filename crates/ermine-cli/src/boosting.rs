@@ -1,6 +1,6 @@
-//! Options of `ermine train` beside the parameters of the learner: an initial model, checkpoints, a validation set, initial scores.
+//! Options of `ermine train` other than the parameters of the learner: an initial model, checkpoints, a validation set, initial scores.
 //!
-//! A checkpoint is the model so far. After an interruption the same command continues from it to the model that it would have made without the interruption. It is removed when training
+//! A checkpoint is the model so far. After an interruption, the same command continues from it and produces the model of an uninterrupted run. It is removed when training
 //! is finished.
 
 use crate::args::{DataArgs, OutputArgs};
@@ -17,7 +17,7 @@ use ermine_core::model::Model;
 use ermine_core::param::Value;
 use std::path::{Path, PathBuf};
 
-/// The learner that takes these.
+/// The learner with these options.
 const NAME: &str = "gradient-boosting";
 
 /// Options of gradient boosting.
@@ -27,13 +27,13 @@ pub struct BoostingArgs {
     /// Continue training from this model of gradient-boosting, a forest or bagging; its rounds, trees or members count toward --n-estimators
     #[arg(long, value_name = "FILE.ermine")]
     init_model: Option<PathBuf>,
-    /// Save the model so far to this file (needs --n-estimators or a validation set); the same command continues from it after an interruption, and removes it when training is finished
+    /// Checkpoint file for the model so far (needs --n-estimators or a validation set); after an interruption, the same command continues from it. It is removed when training is finished
     #[arg(long, value_name = "FILE.ermine")]
     checkpoint: Option<PathBuf>,
     /// Number of rounds between checkpoints
     #[arg(long, value_name = "N", default_value_t = 10, requires = "checkpoint", value_parser = value_parser!(u32).range(1..))]
     checkpoint_every: u32,
-    /// Validation set for early stopping, instead of a share of the training rows; also for adaboost with --n-iter-no-change and for decision-tree with --pruning reduced_error or greedy
+    /// Validation set for early stopping, instead of a fraction of the training rows; also for adaboost with --n-iter-no-change and for decision-tree with --pruning reduced_error or greedy
     #[arg(long, value_name = "FILE")]
     validation: Option<PathBuf>,
     /// Column with initial raw scores; the model learns and predicts the difference. Repeat it for each of more than two classes, each target or each quantile
@@ -41,7 +41,7 @@ pub struct BoostingArgs {
     pub init_score: Vec<String>,
 }
 
-/// Data beside the training set.
+/// Validation set and initial model.
 pub struct AuxiliaryInputs {
     /// The validation set.
     validation: Option<Dataset>,
@@ -51,7 +51,7 @@ pub struct AuxiliaryInputs {
 
 impl BoostingArgs {
     /// The options that are set.
-    fn given(&self) -> Vec<&'static str> {
+    fn used_options(&self) -> Vec<&'static str> {
         let all = [
             ("--init-model", self.init_model.is_some()),
             ("--checkpoint", self.checkpoint.is_some()),
@@ -61,7 +61,7 @@ impl BoostingArgs {
         all.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect()
     }
 
-    /// Rejects options that the learner doesn't have, and files that can't be written or read.
+    /// An error for options that the learner doesn't support, and for files that can't be written or read.
     pub fn check(&self, learner: &dyn Learner, output: &Path, data: &DataArgs) -> Result<(), Failure> {
         let name = learner.info().name;
         let is_taken = |option: &&&str| match **option {
@@ -70,17 +70,17 @@ impl BoostingArgs {
             "--checkpoint" => learner.supports_custom_training(),
             _ => learner.takes_init_scores(),
         };
-        if let Some(option) = self.given().iter().find(|option| !is_taken(option)) {
+        if let Some(option) = self.used_options().iter().find(|option| !is_taken(option)) {
             let other = match *option {
                 "--validation" if name == "decision-tree" => {
-                    "; decision-tree takes a validation set with --pruning reduced_error or greedy".into()
+                    "; decision-tree uses a validation set with --pruning reduced_error or greedy".into()
                 }
                 "--validation" if name == "adaboost" => {
-                    "; adaboost takes a validation set with --n-iter-no-change".into()
+                    "; adaboost uses a validation set with --n-iter-no-change".into()
                 }
                 _ => String::new(),
             };
-            return Err(Failure::Usage(format!("{option} is not available for {name}{other}")));
+            return Err(Failure::Usage(format!("{name} does not support {option}{other}")));
         }
         let Some(checkpoint) = &self.checkpoint else { return Ok(()) };
         let read: Vec<&Path> = [Some(&data.file), self.validation.as_ref(), self.init_model.as_ref()]
@@ -106,7 +106,7 @@ impl BoostingArgs {
         context: &Context<'_>,
     ) -> ermine::Result<Model> {
         let save = |model: &Model| match &self.checkpoint {
-            // Work is stopped by its observer, not in the middle of writing.
+            // The observer stops the work, but never while a file is written.
             Some(path) => writing(|| Ok(model.save(path)?)).map_err(|failure| as_error(failure, path)),
             None => Ok(()),
         };
@@ -129,7 +129,7 @@ impl BoostingArgs {
         })
     }
 
-    /// Removes the checkpoint of a training that is done.
+    /// Removes the checkpoint after training has finished.
     pub fn done(&self) {
         if let Some(path) = &self.checkpoint {
             let _ = std::fs::remove_file(path);
@@ -145,14 +145,14 @@ impl BoostingArgs {
         (seed, out): (u64, &OutputArgs),
         progress: &Progress,
     ) -> Result<AuxiliaryInputs, Failure> {
-        match self.given().first() {
+        match self.used_options().first() {
             Some(option) if data.task() == Task::Multilabel => {
-                let why = "not available for multilabel targets, where each label has its own model";
+                let why = "not supported for multilabel targets, where each label has its own model";
                 Err(Failure::Usage(format!("{option}: {why}")))
             }
             _ => Ok(AuxiliaryInputs {
                 validation: self.validation_set(args, data, out, progress)?,
-                from: self.earlier(learner, data, seed)?,
+                from: self.initial_model(learner, data, seed)?,
             }),
         }
     }
@@ -174,7 +174,7 @@ impl BoostingArgs {
     }
 
     /// The model to continue from: the checkpoint of this run, if there is one.
-    fn earlier(&self, learner: &dyn Learner, data: &Dataset, seed: u64) -> Result<Option<Model>, Failure> {
+    fn initial_model(&self, learner: &dyn Learner, data: &Dataset, seed: u64) -> Result<Option<Model>, Failure> {
         let Some(path) = self.checkpoint.as_ref().filter(|path| path.exists()) else {
             return Ok(self.init_model.as_ref().map(ermine::load).transpose()?);
         };

@@ -1,4 +1,4 @@
-//! What comes from files, made harmless before it is shown.
+//! Removal of control characters from text of files and models.
 
 /// Removes control characters from text of files or models, which could move the cursor or change earlier output.
 pub fn clean(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! `ermine compare`: cross-validates learners on a table, and prints which is best, how certain that is, and what to run next.
+//! `ermine compare`: cross-validates learners on a table, and prints the best one, the significance of the differences, and the next command.
 
 mod board;
 
@@ -15,8 +15,8 @@ use ermine::registry;
 use ermine_core::learner::raw_columns::standardize_by_default;
 use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::Dataset;
-use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, Untuned, compare, suitable};
-use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve};
+use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, SkipReason, UntunedLearner, compare, suitable};
+use ermine_eval::evaluate::curves::{CurvePoint, TrainSizes, learning_curve};
 use ermine_eval::evaluate::search::with_setting;
 use ermine_eval::evaluate::{Measure, Validation};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ Examples:
 
 Every learner is cross-validated: each row is predicted by a model that was trained without it. Learners with a
 parameter `standardize` standardize the columns. Then the best three are tuned. With --budget, or after Ctrl-C,
-the table has what is finished and the reason why the others are missing.";
+the table shows what is finished, and why other learners are missing.";
 
 /// Find the best learner for a table
 #[derive(clap::Args)]
@@ -48,7 +48,7 @@ pub struct Args {
     /// Stop after this time, for example 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Random seed, also of the folds
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     /// Write the result as an HTML page
@@ -60,7 +60,7 @@ pub struct Args {
     out: OutputArgs,
 }
 
-/// The shares of the rows that a learning curve is drawn at.
+/// Training set sizes of the learning curve, as fractions of the rows.
 const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 1.0];
 
 /// Compares.
@@ -95,6 +95,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         deadline,
         preferred: registry::DEFAULT,
         on_entry: Some(&on_entry),
+        finished: &[],
     };
     let board = compare(&comparison, &data, &context);
     let curve = match (&args.html, board.entries.first()) {
@@ -110,7 +111,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let next = next_command(args, &board.entries[0]);
     if let Some(path) = &args.html {
-        // Whatever ended the work: what is done is worth its page.
+        // The page is written even if the comparison was stopped.
         write_at_the_end(path, page(args, &board, &splits, &next, &curve).as_bytes())?;
     }
     if args.out.json {
@@ -120,13 +121,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     match (interrupt::stopped(), &args.html) {
         (false, _) => Ok(()),
-        (true, Some(_)) => Err(Failure::StoppedWith("the page has what is finished")),
+        (true, Some(_)) => Err(Failure::StoppedWith("the page shows what is finished")),
         (true, None) => Err(Failure::StoppedWith(ABOVE)),
     }
 }
 
-/// What an interrupted comparison ends with.
-const ABOVE: &str = "the table above has what is finished";
+/// The message of an interrupted comparison.
+const ABOVE: &str = "the table above shows what is finished";
 
 type Finished = Arc<Mutex<Vec<LeaderboardEntry>>>;
 
@@ -134,7 +135,7 @@ fn lock(finished: &Finished) -> MutexGuard<'_, Vec<LeaderboardEntry>> {
     finished.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Entries as they are finished; printed if the program is stopped while a learner doesn't ask whether to stop.
+/// Finished entries; printed if the program is stopped while a learner does not check for cancellation.
 fn keep_finished(json: bool) -> Finished {
     let finished = Finished::default();
     let shared = finished.clone();
@@ -171,34 +172,34 @@ fn curve(
     let learner = with_setting(&*registry::learner(best.learner)?, &best.setting, context)?;
     let measures = &comparison.measures[..1];
     let validation = Validation { train_scores: true, ..Validation::new(comparison.splits, measures) };
-    learning_curve(&*learner, data, &validation, Sizes::Shares(&SHARES), context)
+    learning_curve(&*learner, data, &validation, TrainSizes::Fractions(&SHARES), context)
 }
 
 /// Why a learner is not on the leaderboard.
-fn skipped_text(reason: &Reason, args: &Args) -> String {
+fn skipped_text(reason: &SkipReason, args: &Args) -> String {
     let budget = args.budget.map(|budget| time(budget.as_secs_f64()));
     match (reason, budget) {
-        (Reason::NotTried { .. }, _) if interrupt::stopped() => "not tried: stopped by Ctrl-C".into(),
-        (Reason::NotTried { expected: Some(seconds) }, Some(budget)) => {
-            format!("not tried: about {} needed, more than is left of the budget of {budget}", time(*seconds))
+        (SkipReason::NotTried { .. }, _) if interrupt::stopped() => "not tried: stopped by Ctrl-C".into(),
+        (SkipReason::NotTried { expected: Some(seconds) }, Some(budget)) => {
+            format!("not tried: expected to take {}, more than is left of the budget of {budget}", time(*seconds))
         }
-        (Reason::NotTried { .. }, Some(budget)) => format!("not tried: the budget of {budget} is spent"),
-        (Reason::NotTried { .. }, None) => "not tried".into(),
-        (Reason::NotFinished, _) if interrupt::stopped() => "not finished: stopped by Ctrl-C".into(),
-        (Reason::NotFinished, Some(budget)) => format!("not finished in its share of the budget of {budget}"),
-        (Reason::NotFinished, None) => "not finished".into(),
-        (Reason::Unsupported(need), _) => format!("can't handle {need}"),
-        (Reason::Failed(error), _) => format!("failed: {error}"),
+        (SkipReason::NotTried { .. }, Some(budget)) => format!("not tried: the budget of {budget} is used up"),
+        (SkipReason::NotTried { .. }, None) => "not tried".into(),
+        (SkipReason::NotFinished, _) if interrupt::stopped() => "not finished: stopped by Ctrl-C".into(),
+        (SkipReason::NotFinished, Some(budget)) => format!("not finished within its part of the budget of {budget}"),
+        (SkipReason::NotFinished, None) => "not finished".into(),
+        (SkipReason::Unsupported(need), _) => format!("does not support {need}"),
+        (SkipReason::Failed(error), _) => format!("failed: {error}"),
     }
 }
 
 /// Why the settings of a learner were not all tried.
-fn untuned_text(untuned: &Untuned) -> String {
-    let what = if untuned.some { "tuned with fewer settings" } else { "not tuned" };
-    let why = match &untuned.failed {
+fn untuned_text(untuned: &UntunedLearner) -> String {
+    let what = if untuned.partly { "tuned with fewer settings" } else { "not tuned" };
+    let why = match &untuned.error {
         Some(error) => error.as_str(),
         None if interrupt::stopped() => "stopped by Ctrl-C",
-        None => "the budget is spent",
+        None => "the budget is used up",
     };
     format!("{}: {what}: {why}", untuned.learner)
 }

@@ -1,4 +1,4 @@
-//! `ermine completions` and `ermine man`: what shells and `man` need to know about the program, from its own arguments.
+//! `ermine completions` and `ermine man`: shell completions and manual pages, generated from the arguments.
 
 use crate::failure::Failure;
 use crate::terminal::print;
@@ -45,7 +45,7 @@ pub fn run(args: &Args, program: &Command) -> Result<(), Failure> {
 pub fn run_man(args: &ManArgs, program: &Command) -> Result<(), Failure> {
     let Some(name) = &args.command else { return print(&manual("ermine", program)) };
     let names = || program.get_subcommands().map(Command::get_name).collect::<Vec<_>>().join(", ");
-    let unknown = || Failure::Usage(format!("there is no command '{name}'; the commands are: {}", names()));
+    let unknown = || Failure::Usage(format!("no command named '{name}'; the commands are: {}", names()));
     let command = program.find_subcommand(name).ok_or_else(unknown)?;
     print(&manual(&format!("ermine {name}"), command))
 }
@@ -80,7 +80,7 @@ fn bash(program: &Command) -> String {
         text += &format!("        {})\n            case \"$previous\" in\n", command.get_name());
         for arg in options(command).filter(|arg| takes_value(arg)) {
             let values = values_of(arg).join(" ");
-            // Where no list is known, files are completed.
+            // Without a list of values, files are completed.
             text += &format!("            {}) words=\"{values}\" ;;\n", flags_of(arg).join("|"));
         }
         let values: Vec<String> = command.get_positionals().flat_map(values_of).collect();

@@ -20,8 +20,8 @@ use ermine_core::measure::outcome::Outcome;
 use ermine_core::metric::Score;
 use ermine_core::param::Value;
 use ermine_eval::evaluate::cross_validation::FoldScore;
-use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve, validation_curve};
-use ermine_eval::evaluate::space::Axis;
+use ermine_eval::evaluate::curves::{CurvePoint, TrainSizes, learning_curve, validation_curve};
+use ermine_eval::evaluate::space::SearchAxis;
 use ermine_eval::evaluate::{Measure, Validation, cross_validate};
 use ermine_eval::evaluate::{in_classes_of, predict_classes_of};
 use ermine_eval::report::{SHARES, curve};
@@ -37,7 +37,7 @@ Examples:
 Test scores come from models that were trained without the row. The difference to the training scores shows
 overfitting.";
 
-/// How many values of a parameter a curve has where its range is given.
+/// Number of values of a validation curve over a range.
 const POINTS: usize = 8;
 
 /// Cross-validate a learner
@@ -52,19 +52,19 @@ pub struct Args {
     /// Set a parameter of the learner, as an alternative to its own flag
     #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
     set: Vec<(String, Value)>,
-    /// Test set: a model trained on all other rows is evaluated on it
+    /// Test set, for a model trained on all rows of the table
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
-    /// Show the score by the number of training rows
+    /// Show the learning curve: the score by number of training rows
     #[arg(long, help_heading = "Curves")]
     learning_curve: bool,
-    /// Show the score by the value of a parameter: NAME=1,2,5 or NAME=LOW..HIGH
+    /// Show the validation curve: the score by value of a parameter, NAME=1,2,5 or NAME=LOW..HIGH
     #[arg(long, value_name = "NAME=VALUES", value_parser = axis, help_heading = "Curves")]
     curve: Option<(String, String)>,
     /// Write the result as an HTML page
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Random seed, also of the folds
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub struct Args {
     out: OutputArgs,
 }
 
-/// What came out.
+/// The results.
 struct CrossValidationReport {
     scores: Vec<FoldScore>,
     /// The scores on the test set.
@@ -87,7 +87,8 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let mut learner = registry::learner(&args.learner)?;
     let given = [given, args.set.clone()].concat();
     flags::set(&mut *learner, &given)?;
-    let values = args.curve.as_ref().map(|(name, text)| Ok::<_, Failure>((name, Axis::parse(&*learner, name, text)?)));
+    let values =
+        args.curve.as_ref().map(|(name, text)| Ok::<_, Failure>((name, SearchAxis::parse(&*learner, name, text)?)));
     let values = values.transpose()?.map(|(name, axis)| (name, axis.points(POINTS)));
     if let Some(html) = &args.html {
         let inputs: Vec<_> = std::iter::once(&*args.data.file).chain(args.test.as_deref()).collect();
@@ -101,7 +102,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     args.splits.measure.map_or(Ok(()), |measure| measure.check(data.task()))?;
     let measures = measures(&data, args.splits.measure);
     let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
-    // An invalid test set is found before the longer work.
+    // An invalid test set should fail before the long computation.
     let test = match &args.test {
         Some(file) => on_test(args, file, &*learner, &data, &measures, &context, &progress)?,
         None => Vec::new(),
@@ -114,7 +115,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     validated.check_defined(args.splits.measure, &measures).map_err(Failure::work)?;
     let scores = validated.scores;
     let learning = match args.learning_curve {
-        true => learning_curve(&*learner, &data, &validation, Sizes::Shares(&SHARES), &context)?,
+        true => learning_curve(&*learner, &data, &validation, TrainSizes::Fractions(&SHARES), &context)?,
         false => Vec::new(),
     };
     let validation = match &values {
@@ -126,9 +127,9 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
 }
 
 /// The default metrics of the task, the requested one first.
-fn measures(data: &Dataset, asked: Option<Measure>) -> Vec<Measure> {
-    let usual = Measure::defaults(data.task()).iter().copied().filter(|m| Some(*m) != asked);
-    asked.into_iter().chain(usual).collect()
+fn measures(data: &Dataset, requested: Option<Measure>) -> Vec<Measure> {
+    let usual = Measure::defaults(data.task()).iter().copied().filter(|m| Some(*m) != requested);
+    requested.into_iter().chain(usual).collect()
 }
 
 /// The scores of a model of all rows on the test set.
@@ -147,8 +148,8 @@ fn on_test(
     let test = in_classes_of(&model, &test).map_err(Failure::work)?;
     let prediction = predict_classes_of(&model, &test)?;
     let outcome = Outcome::new(&prediction, &test).map_err(Failure::work)?;
-    let asked: Vec<Measure> = args.splits.measure.into_iter().collect();
-    outcome.check_defined(&asked).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
+    let requested: Vec<Measure> = args.splits.measure.into_iter().collect();
+    outcome.check_defined(&requested).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
     Ok(outcome.scores(measures))
 }
 
@@ -189,7 +190,7 @@ fn print_result(args: &Args, found: &CrossValidationReport, summary: &LoadedData
     print(&text)
 }
 
-/// What the columns mean.
+/// Explanation of the columns.
 fn legend(found: &CrossValidationReport) -> String {
     let usual = "mean ± standard deviation over splits";
     format!("{usual}{}", pooled_note(&found.scores))

@@ -1,4 +1,4 @@
-//! A file becomes a data set, with a summary of it.
+//! Loading of data sets, with a summary.
 
 mod text;
 
@@ -14,7 +14,7 @@ use ermine_eval::describe::{DataSummary, DataWarning, duplicates};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// A data set as it was loaded.
+/// A loaded data set.
 #[derive(Debug, Serialize)]
 pub struct LoadedData {
     file: PathBuf,
@@ -24,7 +24,7 @@ pub struct LoadedData {
     group: Option<String>,
     init_score: Vec<String>,
     left_out: Vec<String>,
-    /// What the reader decided.
+    /// Notes of the reader.
     reading: Vec<ReadNote>,
 }
 
@@ -96,7 +96,7 @@ fn is_sparse_text(file: &Path) -> bool {
 /// The target columns: a column name, or several separated by commas.
 pub fn targets(args: &DataArgs, table: &Table) -> Result<Vec<String>, Failure> {
     if args.target.is_empty() {
-        let missing = "no target column; choose one with --target <COLUMN>";
+        let missing = "the target column is missing: pass --target COLUMN";
         return if is_sparse_text(&args.file) { Ok(vec!["label".into()]) } else { Err(Failure::Usage(missing.into())) };
     }
     let names = |word: &String| match table.column(word) {
@@ -105,7 +105,7 @@ pub fn targets(args: &DataArgs, table: &Table) -> Result<Vec<String>, Failure> {
     };
     let all: Vec<String> = args.target.iter().flat_map(names).collect();
     match all.iter().enumerate().find(|(i, name)| all[..*i].contains(name)) {
-        Some((_, twice)) => Err(Failure::Usage(format!("column '{twice}' is named as --target twice"))),
+        Some((_, twice)) => Err(Failure::Usage(format!("column '{twice}' is named twice by --target"))),
         None => Ok(all),
     }
 }
@@ -126,7 +126,7 @@ pub fn warn_of_shared_rows(file: &Path, train: &Dataset, test: &Dataset) {
     }
 }
 
-/// Reads the table of the arguments as it is, with what its reader decided.
+/// Reads the table of the arguments, with the notes of the reader.
 pub fn read_for_summary(
     args: &DataArgs,
     threads: Option<usize>,
@@ -135,7 +135,7 @@ pub fn read_for_summary(
     Ok(read_noting(&args.file, &read_options(args), threads, progress)?)
 }
 
-/// How the table of the arguments is read. Columns without a part in training needn't be.
+/// The read options of the table. Columns that are not used for training are not read.
 pub fn read_options(args: &DataArgs) -> ReadOptions {
     let mut options = args.columns.reading.apply(ReadOptions::default());
     options.types.extend(args.columns.types.iter().cloned());
@@ -143,7 +143,7 @@ pub fn read_options(args: &DataArgs) -> ReadOptions {
     options
 }
 
-/// Reads a table, and prints what its reader decided.
+/// Reads a table, and prints the notes of the reader.
 pub fn read(file: &Path, options: &ReadOptions, threads: Option<usize>, progress: &Progress) -> ermine::Result<Table> {
     let (table, notes) = read_noting(file, options, threads, progress)?;
     notes.iter().for_each(|note| print_message(format!("warning: {}: {}", file.display(), clean(&note.to_string()))));
@@ -161,7 +161,7 @@ fn read_noting(
     progress.stage(&what, threads, || Table::read_with_notes(file, options))
 }
 
-/// The roles of columns, where ids and ignored columns have not been read at all.
+/// The roles of the columns; id columns and ignored columns are not read.
 pub fn roles(target: Vec<String>, task: Option<Task>, columns: &ColumnArgs) -> Roles {
     Roles {
         target,

@@ -68,7 +68,7 @@ fn columns_text(summary: &TableSummary) -> String {
     for column in &summary.columns {
         grid.push([
             column.name.clone(),
-            column.kind.word().to_string(),
+            column.kind.as_str().to_string(),
             if column.n_missing == 0 { String::new() } else { count(column.n_missing) },
             count(column.n_distinct),
             values_text(column, summary.n_rows),

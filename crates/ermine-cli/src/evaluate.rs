@@ -44,10 +44,10 @@ pub struct Args {
     /// Target column of the test set [default: its name in training]
     #[arg(long, short, value_name = "COLUMN")]
     target: Option<String>,
-    /// Costs of a false positive and of a false negative, for two classes: prints the threshold with the lowest cost
+    /// Costs of a false positive and a false negative, for two classes: prints the decision threshold with the lowest cost
     #[arg(long, value_name = "FP:FN", value_parser = costs)]
     cost: Option<MistakeCosts>,
-    /// Also print NDCG of the first K places, separated by commas, for ranking
+    /// Also print NDCG@K for these K, separated by commas, for ranking
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     ndcg_at: Vec<u32>,
     /// Column with the initial raw scores that a model of initial scores adds to. Repeat it for each of more than two classes or each target
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let name = &model.header().learner;
     if registry::learner(name).is_ok_and(|learner| !learner.needs_target()) {
         return Err(Failure::Work(format!(
-            "{name} learns without a target, so there is nothing to compare its scores with; `ermine predict` computes them (below 0: outlier)"
+            "{name} is unsupervised, so there is nothing to evaluate; `ermine predict` computes its scores (below 0: outlier)"
         )));
     }
     let progress = Progress::new(!args.out.is_verbose());
@@ -104,11 +104,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(unseen) = &evaluation.unseen {
         let (rows, classes) = (counted(unseen.n_rows, "row"), listed(&unseen.classes, 5));
         print_message(format!(
-            "warning: classes that the training data didn't have ({classes}): {rows}, counted as wrong"
+            "warning: classes that the training data don't have ({classes}): {rows}, counted as wrong"
         ));
     }
     if model.schema().init_score && data.init_score().is_none() {
-        print_message("warning: the model adds to initial scores, and is evaluated without them (pass --init-score)");
+        print_message(
+            "warning: the model was trained with initial scores, but is evaluated without them (pass --init-score)",
+        );
     }
     let file = args.file.display().to_string();
     let heading = format!(
@@ -125,11 +127,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     print(&output)
 }
 
-/// The target of a model under another name, as a test set has it.
+/// The target of a model under its name in the test set.
 fn rename_target(model: &mut Model, target: &str) -> Result<(), Failure> {
     let (header, _) = model.parts_mut()?;
     if header.schema.features.iter().any(|feature| feature.name == target) {
-        return Err(Failure::Usage(format!("--target {target}: this is a feature of the model")));
+        return Err(Failure::Usage(format!("--target {target}: this column is a feature of the model")));
     }
     match &mut header.schema.target[..] {
         [one] => *one = target.to_string(),
@@ -138,7 +140,7 @@ fn rename_target(model: &mut Model, target: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The mean NDCG over the queries for each number of places.
+/// The mean NDCG over the queries for each K.
 fn ndcg_at(places: &[u32], model: &Model, data: &Dataset) -> Result<Vec<(u32, f64)>, Failure> {
     if places.is_empty() {
         return Ok(Vec::new());
@@ -171,7 +173,7 @@ fn threshold_text(choice: &ThresholdChoice) -> String {
     format!("\nprobability from which {} is predicted:\n{}{how}\n", clean(positive), grid.text(width()))
 }
 
-/// A table with the types that the model expects and those that the user declares.
+/// A table with the types of the model and those that the user declares.
 pub fn load(
     file: &Path,
     columns: &ColumnArgs,
@@ -223,7 +225,7 @@ pub fn load_as(
         if table.column(name).is_err() {
             let file = file.display();
             return Err(Failure::Work(format!(
-                "{file}: ranking needs query groups, and there is no column '{name}', which held them in training; choose another with --group"
+                "{file}: ranking needs query groups, but there is no column '{name}', which contained them in training (pass --group COLUMN)"
             )));
         }
         roles.group = Some(name.clone());
@@ -263,10 +265,10 @@ fn targets_text(targets: &[TargetScores]) -> String {
     format!("\nscores above are means over {} targets\n{}", targets.len(), grid.text(width()))
 }
 
-/// A line for each class: precision, recall, F1 and the confusion matrix. Without room for all its columns, only the most
+/// A line for each class: precision, recall, F1 and the confusion matrix; if it is too wide, only the most
 /// frequent confusion.
 fn confusion_text(confusion: &Confusion) -> String {
-    /// More classes than this are only in the JSON output.
+    /// Maximum number of classes that are listed.
     const MOST: usize = 100;
     let names: Vec<String> = confusion.classes.iter().map(|class| format!("→ {class}")).collect();
     let counts = |k: usize| confusion.counts[k].iter().map(|&w| weight(w)).collect();
@@ -297,7 +299,7 @@ fn class_grid(confusion: &Confusion, most: usize, heading: Vec<String>, more: im
     grid
 }
 
-/// The wrong class that most rows of a class were taken for, and how many.
+/// The most frequent wrong prediction for a class, and its count.
 fn worst_mistake(confusion: &Confusion, class: usize) -> Option<String> {
     let wrong = confusion.counts[class].iter().enumerate().filter(|(k, w)| *k != class && **w > 0.0);
     let (k, &w) = wrong.max_by(|a, b| a.1.total_cmp(b.1))?;

@@ -1,4 +1,4 @@
-//! What went wrong, and the exit code: 1 for data, models and files, 2 for wrong usage, 128 plus the number of the signal that
+//! Errors of the program and exit codes: 1 for data, models and files, 2 for wrong usage, 128 plus the number of the signal that
 //! stopped the program (130 for Ctrl-C).
 
 use crate::clean::clean;
@@ -23,19 +23,19 @@ pub enum Failure {
     Stopped,
     /// A signal, after finished work was printed or written.
     StoppedWith(&'static str),
-    /// The reader of our output has exited, as `head` does: not an error.
+    /// The reader of the output has exited, as `head` does: not an error.
     BrokenPipe,
 }
 
 impl Failure {
-    /// Something is wrong with data, model or file, whatever the kind of the error.
+    /// An error about data, model or file, whatever its kind.
     pub fn work(error: impl Display) -> Failure {
         Failure::Work(error.to_string())
     }
 
-    /// What clap says, with the learners that do know a flag that the chosen one doesn't.
+    /// An error of clap; for an unknown flag, with the learners that have it.
     pub fn from_clap(mut error: clap::Error, learner: Option<&dyn Learner>) -> Failure {
-        // Parameters are understood with _ too, but flags are shown with - everywhere.
+        // Flags are accepted with _ too, but always shown with -.
         if let Some(ContextValue::String(flag)) = error.get(ContextKind::SuggestedArg) {
             let shown = ContextValue::String(flag.replace('_', "-"));
             error.insert(ContextKind::SuggestedArg, shown);
@@ -63,7 +63,7 @@ impl Failure {
                 print_message(format!("{} {}", red("error:"), clean(message)))
             }
             Failure::Clap(error, owners) => {
-                // Help goes to stdout, and a reader that has gone is no error there either.
+                // Help goes to stdout; a closed pipe is not an error there either.
                 let _ = error.print();
                 if let Some(owners) = owners {
                     print_message(format!("\n{owners}"));
@@ -80,7 +80,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
             Error::Stopped => Failure::Stopped,
-            Error::Memory { .. } => Failure::Work(format!("{error} (--max-memory changes the limit)")),
+            Error::Memory { .. } => Failure::Work(format!("{error} (change the limit with --max-memory)")),
             Error::Unknown { .. } | Error::Param { .. } | Error::Unsupported { .. } => {
                 Failure::Usage(error.to_string())
             }

@@ -1,6 +1,6 @@
 //! A flag for each parameter of the chosen learner, made from its declaration.
 //!
-//! The learner decides which flags there are, so `--learner` is looked for before the arguments are parsed.
+//! The flags depend on the learner, so `--learner` is searched for before the arguments are parsed.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -16,13 +16,13 @@ use std::ffi::OsString;
 pub const WITH_LEARNER: [&str; 3] = ["train", "tune", "cross-validate"];
 
 /// The learner that the arguments of such a command name, or the default one; `None` for other commands.
-pub fn learner_in(words: &[OsString]) -> Result<Option<Box<dyn Learner>>> {
-    let words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
-    if words.first().is_none_or(|word| !WITH_LEARNER.contains(&&**word)) {
+pub fn learner_in(arguments: &[OsString]) -> Result<Option<Box<dyn Learner>>> {
+    let arguments: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
+    if arguments.first().is_none_or(|command| !WITH_LEARNER.contains(&&**command)) {
         return Ok(None);
     }
-    let named = words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix("--learner") {
-        Some("") => words.get(i + 1).map(|next| next.to_string()),
+    let named = arguments.iter().enumerate().find_map(|(i, argument)| match argument.strip_prefix("--learner") {
+        Some("") => arguments.get(i + 1).map(|next| next.to_string()),
         Some(rest) => rest.strip_prefix('=').map(String::from),
         None => None,
     });
@@ -61,15 +61,15 @@ fn value_name(spec: &ParamSpec) -> &'static str {
         ParamKind::Bool => "BOOL",
         ParamKind::Int => "N",
         ParamKind::Float => "X",
-        ParamKind::Choice(_) => "WORD",
+        ParamKind::Choice(_) => "NAME",
         ParamKind::List(_) => "LIST",
         ParamKind::Text | ParamKind::Optional(_) | ParamKind::Either(_) => "VALUE",
     }
 }
 
-/// What the parameter does, its allowed values and its default.
+/// What the parameter does, its allowed values and its default; `ermine learners NAME` prints the full documentation.
 pub fn help(spec: &ParamSpec) -> String {
-    format!("{} [{}] [default: {}]", spec.doc.trim_end_matches('.'), spec.allowed(), default_text(spec))
+    format!("{} [{}] [default: {}]", spec.summary.trim_end_matches('.'), spec.allowed(), default_text(spec))
 }
 
 /// The default of a parameter on the command line.
@@ -96,7 +96,7 @@ pub fn standardize(learner: &mut dyn Learner, given: &[(String, Value)], data: &
     }
 }
 
-/// The parameters that were given by their flags.
+/// The parameters that were set by their flags.
 pub fn given(matches: &ArgMatches, learner: Option<&dyn Learner>) -> Vec<(String, Value)> {
     let specs = learner.map(|learner| learner.specs()).unwrap_or_default();
     let typed = |spec: &ParamSpec| {
@@ -121,7 +121,7 @@ pub fn set(learner: &mut dyn Learner, values: &[(String, Value)]) -> Result<()> 
     for (i, (name, value)) in values.iter().enumerate() {
         if values[..i].iter().any(|(earlier, _)| earlier == name) {
             let (owner, value) = (learner.info().name.to_string(), value.to_string());
-            let allowed = "each parameter at most once (it is given twice)".to_string();
+            let allowed = "given at most once".to_string();
             return Err(Error::Param { owner, name: name.clone(), value, allowed });
         }
         learner.set(name, value)?;

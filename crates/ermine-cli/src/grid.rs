@@ -4,10 +4,10 @@ use crate::clean::clean;
 use crate::terminal::{counted, dim};
 use console::{measure_text_width, pad_str, truncate_str};
 
-/// No cell is wider than this where the width is limited.
+/// Maximum width of a cell if the width of the table is limited.
 const WIDEST: usize = 40;
 
-/// Rows of cells under a heading. The first column is set to the left, the others as told.
+/// Rows of cells under a heading. The first column is left-aligned, the others are right-aligned by default.
 pub struct Grid {
     rows: Vec<Vec<String>>,
     left: Vec<usize>,
@@ -21,7 +21,7 @@ impl Grid {
         grid
     }
 
-    /// Sets these columns to the left.
+    /// Left-aligns these columns.
     pub fn left(mut self, columns: &[usize]) -> Grid {
         self.left.extend(columns);
         self
@@ -32,7 +32,7 @@ impl Grid {
         self.rows.push(cells.into_iter().map(|cell| clean(cell.as_ref()).replace('\n', " ")).collect());
     }
 
-    /// Whether all of it fits.
+    /// Whether the whole table fits.
     pub fn fits(&self, width: Option<usize>) -> bool {
         let n_columns = self.rows.first().map_or(0, Vec::len);
         width.is_none_or(|width| (0..n_columns).map(|j| self.widest(j) + 2).sum::<usize>() <= width)
@@ -42,13 +42,13 @@ impl Grid {
         self.rows.iter().map(|row| measure_text_width(&row[column])).max().unwrap_or(0)
     }
 
-    /// The table, each line behind two blanks; columns that don't fit into `width` are left out, with a word about it.
+    /// The table, indented by two spaces; columns that don't fit into `width` are omitted, with a note.
     pub fn text(&self, width: Option<usize>) -> String {
         let n_columns = self.rows.first().map_or(0, Vec::len);
         let mut widths: Vec<usize> = (0..n_columns).map(|j| self.widest(j)).collect();
         let mut shown = n_columns;
         if let Some(width) = width {
-            // The last column may be as wide as there is room; it is cut below.
+            // The last column may use all remaining width; it is truncated below.
             let last = n_columns.saturating_sub(1);
             widths[..last].iter_mut().for_each(|w| *w = (*w).min(WIDEST));
             let end = |n: usize| widths[..n].iter().map(|w| w + 2).sum::<usize>();

@@ -47,12 +47,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.quiet { Ok(()) } else { print(&message) }
 }
 
-/// Sets the names of target and classes, which files of other programs don't have.
+/// Sets the names of target and classes, which files of other libraries don't contain.
 fn name(model: &mut Model, args: &Args) -> Result<(), Failure> {
     let n = model.schema().classes.len();
     if !args.classes.is_empty() && args.classes.len() != n {
         let what = if n == 0 { "the model predicts numbers".into() } else { format!("the model has {n} classes") };
-        return Err(Failure::Usage(format!("--classes: {} given, but {what}", counted(args.classes.len(), "name"))));
+        return Err(Failure::Usage(format!("--classes: got {}, but {what}", counted(args.classes.len(), "name"))));
     }
     if let Some(twice) = (1..n.min(args.classes.len())).find(|&k| args.classes[..k].contains(&args.classes[k])) {
         return Err(Failure::Usage(format!("--classes: '{}' is given twice", args.classes[twice])));

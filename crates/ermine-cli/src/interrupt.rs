@@ -1,5 +1,5 @@
-//! Signals that end the program: Ctrl-C, SIGTERM, SIGHUP. Long work stops through its observer; work that doesn't ask it in time is ended, but never while a file is
-//! written, and after [`on_exit`] has printed what is finished. The exit code is 128 plus the number of the signal, as shells have it.
+//! Signals that end the program: Ctrl-C, SIGTERM, SIGHUP. Long work stops through its observer; work that does not check it in time is terminated, but never while a file is
+//! written, and after [`on_exit`] has printed what is finished. The exit code is 128 plus the number of the signal, as in shells.
 //!
 //! A command may finish something short after Ctrl-C, such as the model of the best setting so far: [`acknowledge`]. The next Ctrl-C then ends it.
 
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The first signal that came; 0 for none.
+/// The first signal received; 0 for none.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
-/// How many signals came, and how many of them a command has acknowledged.
+/// Number of signals received, and number of signals acknowledged by a command.
 static N_SIGNALS: AtomicUsize = AtomicUsize::new(0);
 static N_ACKNOWLEDGED: AtomicUsize = AtomicUsize::new(0);
 static WRITING: Mutex<()> = Mutex::new(());
@@ -19,19 +19,19 @@ static ON_EXIT: Mutex<Option<ExitAction>> = Mutex::new(None);
 /// Prints finished results, and returns what they are.
 type ExitAction = Box<dyn FnOnce() -> Option<&'static str> + Send>;
 
-/// How long work has to come to an end by itself. Work that reports progress does so many times in this time.
+/// How long work has to stop by itself. Work that reports progress does so many times in this time.
 const GRACE: Duration = Duration::from_millis(1500);
 
 /// The number of the signal that Ctrl-C sends.
 const SIGINT: u8 = 2;
 
-/// Listens for signals from now on. Where that isn't possible, they end the program as they do any other.
+/// Installs signal handlers. If that isn't possible, signals terminate the program as usual.
 #[cfg(unix)]
 pub fn install() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     // Signals that the parent process ignores stay ignored: SIGHUP under `nohup`, SIGINT in a background job of a shell script.
-    let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
-    if let Ok(mut signals) = signal_hook::iterator::Signals::new(heard) {
+    let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
         std::thread::spawn(move || signals.forever().for_each(|signal| stop(signal as u8)));
     }
 }
@@ -45,7 +45,7 @@ fn is_ignored(signal: i32) -> bool {
     }
 }
 
-/// Listens for Ctrl-C from now on. Where that isn't possible, it ends the program as it does any other.
+/// Installs a handler for Ctrl-C. If that isn't possible, Ctrl-C terminates the program as usual.
 #[cfg(not(unix))]
 pub fn install() {
     let _ = ctrlc::set_handler(|| stop(SIGINT));
@@ -69,7 +69,7 @@ fn stop(signal: u8) {
     });
 }
 
-/// Whether a signal to stop came that the command has not acknowledged.
+/// Whether there is a signal that the command has not acknowledged.
 pub fn stopped() -> bool {
     N_SIGNALS.load(Ordering::SeqCst) > N_ACKNOWLEDGED.load(Ordering::SeqCst)
 }
@@ -97,13 +97,13 @@ pub fn exit_code() -> u8 {
     }
 }
 
-/// Writes what was done until the signal came, which waits for it.
+/// Writes finished work; signals wait until it is written.
 pub fn writing_at_the_end<T>(write: impl FnOnce() -> T) -> T {
     let _held = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     write()
 }
 
-/// Writes a file, which a signal waits for; or doesn't begin, if one came before.
+/// Writes a file, while signals wait; fails if a signal came before.
 pub fn writing<T>(write: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let _held = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     if stopped() { Err(Failure::Stopped) } else { write() }

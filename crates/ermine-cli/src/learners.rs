@@ -23,7 +23,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Lists.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let learners: Vec<Box<dyn Learner>> = match &args.name {
         Some(name) => vec![registry::learner(name)?],
@@ -41,44 +41,48 @@ fn all(learners: &[Box<dyn Learner>]) -> String {
     let mut text = String::new();
     for info in learners.iter().map(|learner| learner.info()) {
         let line = format!("{} ({})", info.summary, tasks(info.capabilities.tasks));
-        let line = wrapped(&line, widest + 4, room());
+        let line = wrapped(&line, widest + 4, text_width());
         text += &format!("  {}{}", bold(info.name), &line[info.name.len() + 2..]);
     }
     let hint = dim("Parameters of a learner: ermine learners NAME");
     format!("{text}\n{hint}\n")
 }
 
-/// Long lines are hard to read.
-fn room() -> Option<usize> {
+/// Width of the text, limited for readability.
+fn text_width() -> Option<usize> {
     Some(width().unwrap_or(100).min(100))
 }
 
 fn tasks(tasks: &[ermine_core::matrix::Task]) -> String {
-    tasks.iter().map(|task| task.word()).collect::<Vec<_>>().join(", ")
+    tasks.iter().map(|task| task.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn one(learner: &dyn Learner) -> String {
     let info = learner.info();
     let can = info.capabilities;
-    let abilities = [
+    let capabilities = [
         (can.binary_only, "two classes only"),
         (can.multi_output, "several targets"),
-        (can.weights, "row weights"),
+        (can.weights, "sample weights"),
         (can.missing, "missing values"),
         (can.nominal, "categories"),
         (can.sparse, "sparse columns"),
         (can.probabilities, "probabilities"),
-        (can.random, "depends on the seed"),
+        (can.random, "depends on the random seed"),
     ];
-    let abilities: Vec<&str> = abilities.iter().filter(|(can, _)| *can).map(|(_, word)| *word).collect();
+    let supported: Vec<&str> = capabilities.iter().filter(|(can, _)| *can).map(|(_, name)| *name).collect();
     let mut text = format!("{}: {}\n", bold(info.name), info.summary);
     text += &format!("  {} {}\n", dim("tasks   "), tasks(can.tasks));
-    text += &format!("  {} {}\n", dim("takes   "), abilities.join(", "));
+    text += &format!("  {} {}\n", dim("supports"), supported.join(", "));
     let specs = learner.specs();
     text += if specs.is_empty() { "\nIt has no parameters.\n" } else { "\nParameters:\n" };
     for spec in specs {
         let rule = dim(&format!("[{}] [default: {}]", spec.allowed(), default_text(&spec)));
-        text += &format!("  {} {rule}\n{}", bold(&format!("--{}", flag_of(spec.name))), wrapped(&spec.doc, 6, room()));
+        text += &format!(
+            "  {} {rule}\n{}",
+            bold(&format!("--{}", flag_of(spec.name))),
+            wrapped(&spec.doc, 6, text_width())
+        );
     }
     text
 }

@@ -4,20 +4,20 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `auto`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve` | one subcommand each |
+//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `auto`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners`, `serve`, `studio` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `boosting` | options of gradient boosting |
 //! | `stream` | training in batches |
 //! | `flags` | a flag for each parameter of a learner |
-//! | `data` | a file becomes a data set, with a summary |
+//! | `data` | loading of data sets, with a summary |
 //! | `terminal`, `grid` | colors, widths, writing to stdout; tables of text |
-//! | `progress`, `interrupt` | bars, and stopping on Ctrl-C and other signals |
+//! | `progress`, `interrupt` | progress bars; Ctrl-C and other signals |
 //! | `completions` | completions for shells, and manual pages |
-//! | `threshold` | the decision threshold of two classes, by what mistakes cost |
+//! | `threshold` | the decision threshold of two classes with the lowest cost |
 //! | `files` | output files |
-//! | `failure` | what went wrong, and the exit code |
+//! | `failure` | errors and exit codes |
 
-// They panic where stdout or stderr can't be written: `terminal` has what doesn't.
+// These macros panic if stdout or stderr can't be written; use `terminal` instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
@@ -47,6 +47,8 @@ mod serve;
 mod show;
 mod split;
 mod stream;
+#[cfg(feature = "studio")]
+mod studio;
 mod terminal;
 mod threshold;
 mod train;
@@ -67,6 +69,7 @@ Start here:
   ermine evaluate y.ermine test.csv                     evaluate it on a test set
   ermine report y.ermine test.csv -o report.html        write a full report
   ermine predict y.ermine new.csv -o predictions.csv    predict new rows
+  ermine studio data.csv                                all of it in the browser
 
 Exit codes: 0 success, 1 invalid data, model or file, 2 wrong usage, 130 stopped by Ctrl-C, 143 by SIGTERM,
   129 by SIGHUP";
@@ -103,6 +106,8 @@ enum Command {
     Man(completions::ManArgs),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    #[cfg(feature = "studio")]
+    Studio(studio::Args),
 }
 
 fn memory_limit(text: &str) -> Result<u64, String> {
@@ -153,6 +158,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Man(args) => completions::run_man(&args, &Cli::command()),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "studio")]
+        Command::Studio(args) => studio::run(&args),
     }
 }
 

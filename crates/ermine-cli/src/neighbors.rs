@@ -33,7 +33,7 @@ pub struct Args {
     model: PathBuf,
     /// Table with the query rows
     file: PathBuf,
-    /// Number of neighbors [default: as the model]
+    /// Number of neighbors [default: that of the model]
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "radius")]
     k: Option<u32>,
     /// Find all neighbors within this distance
@@ -50,7 +50,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Finds neighbors.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let out = OutputArgs { threads: args.threads, json: false, quiet: args.quiet };
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));

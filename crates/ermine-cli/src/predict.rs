@@ -44,7 +44,7 @@ pub struct Args {
     /// Also write the probability of each class
     #[arg(long)]
     proba: bool,
-    /// Predict the second of two classes from this probability on [default: 0.5]
+    /// Decision threshold: predict the second of two classes if its probability is at least this [default: 0.5]
     #[arg(long, value_name = "PROBABILITY", value_parser = threshold)]
     threshold: Option<f64>,
     /// Also write SHAP values, a column for each feature (and class)
@@ -59,7 +59,7 @@ pub struct Args {
     /// Columns to copy to the output, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     id: Vec<String>,
-    /// Print the predictions and what differs from the training data as JSON
+    /// Print the predictions, and differences from the training data, as JSON
     #[arg(long, conflicts_with = "output")]
     json: bool,
     /// Number of threads [default: all cores]; the result doesn't depend on it
@@ -70,7 +70,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Predicts.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let out = OutputArgs { threads: args.threads, json: false, quiet: args.quiet };
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
@@ -81,11 +81,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let model = ermine::load(&args.model)?;
     let progress = Progress::new(args.quiet);
     let mut options = args.reading.apply(model.schema().read_options());
-    // Identifiers are copied as they are written: 007 is not 7.
+    // Identifiers are copied verbatim: 007 is not 7.
     for name in args.id.iter().filter(|name| model.schema().features.iter().all(|f| f.name != **name)) {
         options.types.insert(name.clone(), ColumnType::Nominal);
     }
-    let table = read(&args.file, &options, out.threads(), &progress).map_err(|e| blame(e, args))?;
+    let table = read(&args.file, &options, out.threads(), &progress).map_err(|e| locate(e, args))?;
     let kept: Vec<Column> = args.id.iter().map(|name| table.column(name).cloned()).collect::<ermine::Result<_>>()?;
     let prediction = progress.stage("predicting", out.threads(), || model.predict(&table)).map_err(Failure::work)?;
     let differences = TableDifferences::new(model.schema(), &table);
@@ -117,7 +117,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// A missing feature is an error of the file; a missing --id column is one of the command line.
-fn blame(error: Error, args: &Args) -> Failure {
+fn locate(error: Error, args: &Args) -> Failure {
     match &error {
         Error::Unknown { what: "column", name, .. } if !args.id.contains(name) => {
             Failure::Work(format!("{}: {error}", args.file.display()))
@@ -141,29 +141,29 @@ fn json_lines(table: &Table) -> Vec<u8> {
     rows(table).into_iter().flat_map(|row| (serde_json::Value::Object(row).to_string() + "\n").into_bytes()).collect()
 }
 
-/// Rejects output formats that can't be written.
+/// An error for output formats that can't be written.
 pub fn check_format(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let foreign = ["parquet", "pq", "arrow", "ipc", "feather", "tsv", "json", "libsvm", "ermine"];
     if foreign.contains(&ending.as_str()) {
         let place = path.display();
         return Err(Failure::Usage(format!(
-            "{place}: the output is written as .csv, .csv.gz or .jsonl, not as .{ending}"
+            "{place}: predictions are written as .csv, .csv.gz or .jsonl, not as .{ending}"
         )));
     }
     Ok(())
 }
 
-/// Reads the level of a quantile.
-fn level(word: &str) -> Result<f64, String> {
-    let level = word.trim().parse().ok().filter(|level| (0.0..=1.0).contains(level));
-    level.ok_or_else(|| "a level is a number from 0 to 1; separate several by commas, for example 0.1,0.5,0.9".into())
+/// Parses the level of a quantile.
+fn level(text: &str) -> Result<f64, String> {
+    let level = text.trim().parse().ok().filter(|level| (0.0..=1.0).contains(level));
+    level.ok_or_else(|| "expected numbers from 0 to 1, separated by commas, for example 0.1,0.5,0.9".into())
 }
 
-/// Reads a decision threshold. A little above 1 is allowed: it stands for "never".
-fn threshold(word: &str) -> Result<f64, String> {
-    let threshold = word.trim().parse().ok().filter(|threshold| (0.0..1.001).contains(threshold));
-    threshold.ok_or_else(|| "a threshold is a probability from 0 to 1".into())
+/// Parses a decision threshold. A value slightly above 1 is allowed: it means "never".
+fn threshold(text: &str) -> Result<f64, String> {
+    let threshold = text.trim().parse().ok().filter(|threshold| (0.0..1.001).contains(threshold));
+    threshold.ok_or_else(|| "expected a probability from 0 to 1".into())
 }
 
 /// The columns with SHAP values: `shap_<feature>`, and with several outputs `shap_<feature>_<output>`.
@@ -183,11 +183,11 @@ fn shap(model: &Model, table: &Table) -> Result<Vec<Column>, Failure> {
 }
 
 /// The columns with quantiles: those requested, or all of a model of several quantiles.
-fn quantiles(model: &Model, table: &Table, asked: &[f64]) -> Result<Vec<Column>, Failure> {
-    let levels = match (asked, model.quantile_levels()) {
+fn quantiles(model: &Model, table: &Table, requested: &[f64]) -> Result<Vec<Column>, Failure> {
+    let levels = match (requested, model.quantile_levels()) {
         ([], [] | [_]) => return Ok(Vec::new()),
         ([], all) => all,
-        (asked, _) => asked,
+        (requested, _) => requested,
     };
     let values = model.quantiles(&model.schema().features_of(table)?, levels)?;
     let column = |(k, level): (usize, &f64)| {
@@ -216,7 +216,7 @@ fn columns(
 ) -> Result<Vec<Column>, Failure> {
     if proba && prediction.output() != Output::Probabilities {
         let numbers = matches!(schema.task, Task::Regression | Task::Ranking);
-        let why = if numbers { "predicts numbers" } else { "gives no probabilities" };
+        let why = if numbers { "predicts numbers" } else { "does not predict probabilities" };
         return Err(Failure::Usage(format!("--proba: this model {why}")));
     }
     let mut columns = prediction.columns(schema, proba);

@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// An estimate beyond this is a guess, and not shown.
+/// Estimates beyond this are too uncertain to be shown.
 const LONGEST_ETA: Duration = Duration::from_secs(48 * 3600);
 
-/// Work within work within work is not drawn.
+/// Maximum nesting depth of progress bars.
 const MOST_BARS: usize = 2;
 
 /// Observes long work and draws progress bars.
 pub struct Progress {
     bars: MultiProgress,
-    /// One for each piece of work under way, the innermost last.
+    /// One bar for each running piece of work, the innermost last.
     stack: Arc<Mutex<Stack>>,
     counted: ProgressStyle,
     uncounted: ProgressStyle,
@@ -81,7 +81,7 @@ impl Progress {
         result
     }
 
-    /// Takes all bars away: the work is over, or was given up.
+    /// Removes all bars after the work has ended.
     pub fn clear(&self) {
         lock(&self.stack).bars.drain(..).rev().for_each(|bar| {
             bar.finish_and_clear();
@@ -146,7 +146,7 @@ fn lock(stack: &Mutex<Stack>) -> MutexGuard<'_, Stack> {
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ").with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // Before the first step nothing is known about the time. That a bar can't be drawn is no error.
+        // Before the first step there is no estimate. A bar that can't be drawn is not an error.
         let eta = state.eta();
         if state.pos() > 0 && eta < LONGEST_ETA {
             let _ = write!(out, "{:#} left ", HumanDuration(eta));

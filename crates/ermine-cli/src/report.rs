@@ -33,7 +33,7 @@ pub struct Args {
     /// Output file [default: text to stdout]
     #[arg(long, short, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Training set, for a learning curve: the learner is trained again on shares of it
+    /// Training set, for a learning curve: the learner is trained again on fractions of it
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
     /// Random seed
@@ -45,7 +45,7 @@ pub struct Args {
     out: OutputArgs,
 }
 
-/// Reports.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         let inputs: Vec<_> = [&*args.model, &*args.file].into_iter().chain(args.train.as_deref()).collect();
@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let progress = Progress::new(!args.out.is_verbose());
     let data = load(&args.file, &args.columns, &args.out, &model, &progress)?;
     let mut report = progress
-        .stage("reporting", args.out.threads(), || Report::new(&model, &data, args.seed, &progress))
+        .stage("writing the report", args.out.threads(), || Report::new(&model, &data, args.seed, &progress))
         .map_err(Failure::work)?;
     if let Some(train) = &args.train {
         let train = load(train, &args.columns, &args.out, &model, &progress)?;

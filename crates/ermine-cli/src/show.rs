@@ -21,10 +21,10 @@ use ermine_eval::report::dependence::picture as dependence_picture;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// How often each column is shuffled.
+/// Number of permutations of each column.
 const SHUFFLES: usize = 5;
 
-/// How many values a column of numbers is set to for its dependence, and for how many rows the curve is kept.
+/// Number of grid values for the partial dependence on a numeric column, and number of individual curves.
 const PLACES: usize = 20;
 const CURVES: usize = 30;
 
@@ -34,7 +34,7 @@ Examples:
   ermine show species.ermine --svg species.svg
   ermine show forest.ermine --tree 1
   ermine show forest.ermine --shap penguins.csv
-  ermine show species.ermine --reasons new.csv --row 3
+  ermine show species.ermine --explain new.csv --row 3
   ermine show forest.ermine --importance cover
   ermine show forest.ermine --permutation test.csv
   ermine show forest.ermine --dependence flipper_length_mm --on penguins.csv --svg flipper.svg
@@ -49,7 +49,7 @@ pub struct Args {
     /// Write a drawing of the model
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Write the model as an HTML page with foldable parts
+    /// Write the model as an HTML page with collapsible parts
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
     /// Write the model as a Graphviz graph
@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long, value_name = "TABLE")]
     permutation: Option<PathBuf>,
     /// Partial dependence of the prediction on this column; --svg draws it
-    #[arg(long, value_name = "COLUMN", requires = "on", conflicts_with_all = ["html", "dot", "shap", "importance", "permutation", "path", "reasons", "rules"])]
+    #[arg(long, value_name = "COLUMN", requires = "on", conflicts_with_all = ["html", "dot", "shap", "importance", "permutation", "path", "explain", "rules"])]
     dependence: Option<String>,
     /// The table for --dependence
     #[arg(long, value_name = "TABLE", requires = "dependence")]
@@ -81,9 +81,9 @@ pub struct Args {
     path: bool,
     /// Explain the prediction for a row of this table
     #[arg(long, value_name = "FILE")]
-    reasons: Option<PathBuf>,
+    explain: Option<PathBuf>,
     /// The row to explain, counted from 1
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "reasons")]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "explain")]
     row: usize,
     /// Print the result as JSON
     #[arg(long)]
@@ -93,7 +93,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Shows.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [&args.svg, &args.html, &args.dot];
     for path in outputs.into_iter().flatten() {
@@ -116,9 +116,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     draw(&args.svg, "picture", Model::svg)?;
     draw(&args.html, "page", Model::html)?;
     draw(&args.dot, "graph", Model::dot)?;
-    let body = match (&args.shap, &args.reasons) {
+    let body = match (&args.shap, &args.explain) {
         (Some(table), _) => shap(&model, table)?,
-        (None, Some(file)) => reasons(args, file, &model)?.ok_or_else(|| none("explanation of single predictions"))?,
+        (None, Some(file)) => {
+            explain_row(args, file, &model)?.ok_or_else(|| none("explanation of single predictions"))?
+        }
         (None, None) if args.importance.is_some() => {
             importance(&model, args.importance.as_deref().unwrap_or_default())?
         }
@@ -137,10 +139,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "text": body,
         }));
     }
-    // A requested part is printed alone.
+    // A requested part is printed by itself.
     let is_part = args.shap.is_some()
         || args.member.is_some()
-        || args.reasons.is_some()
+        || args.explain.is_some()
         || args.importance.is_some()
         || args.permutation.is_some()
         || args.path
@@ -158,11 +160,11 @@ fn member(whole: &Model, number: usize) -> Result<Model, Failure> {
     let n = whole.n_members();
     match number.checked_sub(1) {
         Some(index) if index < n || n == 0 => Ok(whole.member(index)?),
-        _ => Err(Failure::Usage(format!("--tree {number}: the model has members 1 to {n}"))),
+        _ => Err(Failure::Usage(format!("--tree {number} is out of range (the model has members 1 to {n})"))),
     }
 }
 
-/// The columns by the mean size of their SHAP values on the rows of a table.
+/// The columns by their mean absolute SHAP values on a table.
 fn shap(model: &Model, table: &Path) -> Result<String, Failure> {
     let table = read(table, &model.schema().read_options(), None, &Progress::new(true))?;
     let importances = model.shap_values(&table)?.importances();
@@ -170,7 +172,7 @@ fn shap(model: &Model, table: &Path) -> Result<String, Failure> {
     Ok(text + &bars(model, &importances))
 }
 
-/// The columns by what their splits gain, cover, or how many they are.
+/// The columns by the gain, cover or number of their splits.
 fn importance(model: &Model, kind: &str) -> Result<String, Failure> {
     let (kind, what) = match kind {
         "cover" => (ImportanceKind::Cover, "training weight at the splits of each feature"),
@@ -180,7 +182,7 @@ fn importance(model: &Model, kind: &str) -> Result<String, Failure> {
     Ok(format!("{what}:\n") + &bars(model, &model.tree_importances(kind)?))
 }
 
-/// The columns by how much worse the model is on the rows of a table when they are shuffled.
+/// The columns by their permutation importance on a table.
 fn permutation(model: &Model, table: &Path) -> Result<String, Failure> {
     let progress = Progress::new(true);
     let data = load(table, &ColumnArgs::default(), &OutputArgs::default(), model, &progress)?;
@@ -190,7 +192,7 @@ fn permutation(model: &Model, table: &Path) -> Result<String, Failure> {
     Ok(text + &bars(model, &found.iter().map(|importance| importance.loss).collect::<Vec<_>>()))
 }
 
-/// What is predicted on average as a column changes: as a table, and drawn.
+/// The partial dependence on a column, as a table and a drawing.
 fn show_dependence(args: &Args, model: &Model, column: &str, table: &Path) -> Result<(), Failure> {
     let schema = model.schema();
     let table = read(table, &schema.read_options(), None, &Progress::new(args.quiet))?;
@@ -214,7 +216,7 @@ fn show_dependence(args: &Args, model: &Model, column: &str, table: &Path) -> Re
         grid.push(std::iter::once(value).chain(means.iter().map(|mean| format!("{mean:.5}"))).collect::<Vec<String>>());
     }
     let mut output = format!(
-        "mean prediction over {} with {column} set to a value in all of them:\n",
+        "partial dependence: mean prediction over {} with {column} set to each value:\n",
         counted(table.n_rows(), "row")
     );
     output += &grid.text(width());
@@ -224,7 +226,7 @@ fn show_dependence(args: &Args, model: &Model, column: &str, table: &Path) -> Re
     print(&output)
 }
 
-/// The columns with the highest numbers first, each with a bar.
+/// The columns in descending order, each with a bar.
 fn bars(model: &Model, importances: &[f64]) -> String {
     let most = importances.iter().fold(0.0, |a: f64, &b| a.max(b));
     let mut order: Vec<usize> = (0..importances.len()).collect();
@@ -238,7 +240,7 @@ fn bars(model: &Model, importances: &[f64]) -> String {
     text
 }
 
-/// The pruning path as a table. Of a long one the largest trees are left out.
+/// The pruning path as a table, without the largest trees if it is long.
 fn path(model: &Model) -> Option<String> {
     const MOST: usize = 60;
     let steps = model.pruning_path()?;
@@ -251,15 +253,15 @@ fn path(model: &Model) -> Option<String> {
     Some(if hidden > 0 { dim(&more) } else { String::new() } + &grid.text(width()))
 }
 
-/// The way of one row of a table through the model.
-fn reasons(args: &Args, file: &Path, model: &Model) -> Result<Option<String>, Failure> {
+/// Explains the prediction of one row.
+fn explain_row(args: &Args, file: &Path, model: &Model) -> Result<Option<String>, Failure> {
     let progress = Progress::new(args.quiet);
     let table = read(file, &model.schema().read_options(), None, &progress)?;
     let row = args.row.checked_sub(1).filter(|row| *row < table.n_rows()).ok_or_else(|| {
         let (file, n) = (file.display(), count(table.n_rows()));
-        Failure::Usage(format!("--row {}: {file} has rows 1 to {n}", args.row))
+        Failure::Usage(format!("--row {} is out of range ({file} has rows 1 to {n})", args.row))
     })?;
-    Ok(model.why(&table, row)?)
+    Ok(model.explain_row(&table, row)?)
 }
 
 fn text(args: &Args, model: &Model) -> String {
@@ -276,7 +278,7 @@ fn text(args: &Args, model: &Model) -> String {
     let params: Vec<String> = header.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let params = if params.is_empty() { "none".into() } else { params.join(", ") };
     text += &fact("predicts", 14, &format!("{}: {}{classes}", schema.target.join(", "), schema.task));
-    // A model of another program has neither.
+    // An imported model has neither.
     if header.n_rows > 0 {
         text += &fact("trained on", 14, &format!("{}, seed {}", counted(header.n_rows, "row"), header.seed));
         text += &fact("parameters", 14, &params);
@@ -287,11 +289,11 @@ fn text(args: &Args, model: &Model) -> String {
 }
 
 fn features(features: &[FeatureSpec]) -> String {
-    /// More columns than this are only counted.
+    /// Maximum number of columns that are listed.
     const MOST: usize = 30;
     let mut grid = Grid::new(["column", "kind", "categories"]).left(&[1, 2]);
     for feature in features.iter().take(MOST) {
-        grid.push([&feature.name, feature.kind.word(), &listed(&feature.levels, 8)]);
+        grid.push([&feature.name, feature.kind.as_str(), &listed(&feature.levels, 8)]);
     }
     let mut text = grid.text(width());
     if features.len() > MOST {

@@ -28,10 +28,10 @@ text files are copied as they are written.";
 pub struct Args {
     /// Table
     file: PathBuf,
-    /// Share of the rows in the test set
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    /// Fraction of the rows in the test set
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.2)]
     test: f64,
-    /// Keep the shares of the classes of this column in both sets
+    /// Stratify by this column: both sets get the same class proportions
     #[arg(long, value_name = "COLUMN")]
     stratify: Option<String>,
     /// Keep the rows of each group of this column together
@@ -52,14 +52,14 @@ pub struct Args {
     out: OutputArgs,
 }
 
-/// The column that is learned in a data set that exists only to be split.
+/// The target of a data set that exists only to be split.
 const NOTHING: &str = "\u{0}nothing";
 
-/// Splits.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [
-        args.train_output.clone().unwrap_or_else(|| beside(&args.file, "train")),
-        args.test_output.clone().unwrap_or_else(|| beside(&args.file, "test")),
+        args.train_output.clone().unwrap_or_else(|| sibling_path(&args.file, "train")),
+        args.test_output.clone().unwrap_or_else(|| sibling_path(&args.file, "test")),
     ];
     for output in &outputs {
         check_output(output, &[&args.file])?;
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// `data/adult.csv.gz` and `train` give `data/adult-train.csv`.
-fn beside(file: &Path, part: &str) -> PathBuf {
+fn sibling_path(file: &Path, part: &str) -> PathBuf {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -112,7 +112,7 @@ fn splits(args: &Args, table: Table) -> Result<Splits, Failure> {
     Ok(Splits::holdout(&data, args.test, args.seed)?)
 }
 
-/// The table with its cells as they are written: 007 stays 007, and NA stays NA.
+/// The table with its cells verbatim: 007 stays 007, and NA stays NA.
 fn as_written(args: &Args, table: &Table, mut options: ReadOptions, progress: &Progress) -> Result<Table, Failure> {
     let name = args.file.to_string_lossy().to_lowercase();
     let is_text = [".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz"].iter().any(|ending| name.ends_with(ending));

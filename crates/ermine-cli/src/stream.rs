@@ -20,21 +20,21 @@ pub struct StreamArgs {
     /// Train in batches of this many rows, each read once: for CSV files that don't fit in memory, and for pipes (sgd and perceptron)
     #[arg(long, value_name = "ROWS", num_args = 0..=1, default_missing_value = "1000", conflicts_with = "init_model")]
     pub stream: Option<usize>,
-    /// All classes of the target, separated by commas; without it they are those of the first batch
+    /// All classes of the target, separated by commas [default: those of the first batch]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', requires = "stream")]
     pub classes: Vec<String>,
 }
 
-/// How much was read.
+/// Number of rows and batches read.
 #[derive(Debug, Serialize)]
 pub struct StreamSummary {
     pub n_rows: usize,
     pub n_batches: usize,
-    /// What the reader decided.
+    /// Notes of the reader.
     reading: Vec<ReadNote>,
 }
 
-/// Trains a learner on one batch after the other.
+/// Trains a learner in batches.
 pub fn train(
     args: &DataArgs,
     (stream, rows): (&StreamArgs, usize),
@@ -45,7 +45,7 @@ pub fn train(
     check_roles(args, &[])?;
     let incremental = learner.incremental().ok_or_else(|| no_batches(learner))?;
     if rows == 0 {
-        return Err(Failure::Usage("--stream: a batch needs at least one row".into()));
+        return Err(Failure::Usage("--stream must be at least 1 row (got 0)".into()));
     }
     let mut batches = TableBatches::open(&args.file, &read_options(args), rows)?;
     let Some((table, mut reading)) = batches.next_batch()? else {
@@ -58,7 +58,7 @@ pub fn train(
     }
     if let Ok((_, [only])) = first.classes().map(|(codes, labels)| (codes, &**labels)) {
         return Err(Failure::Work(format!(
-            "{}: all rows of the first batch are of class '{only}'; list all classes with --classes, or make batches larger (--stream ROWS)",
+            "{}: the first batch has only the class '{only}'; list all classes with --classes, or use larger batches (--stream ROWS)",
             args.file.display()
         )));
     }
@@ -95,7 +95,7 @@ fn next(
     incremental.fit_batch(&data, Some(previous), context)
 }
 
-/// The types of the columns, as the first batch has shown them.
+/// The types of the columns in the first batch.
 fn types(schema: &Schema, roles: &Roles) -> Vec<(String, ColumnType)> {
     let number = (schema.task == Task::Regression).then_some(ColumnType::Numeric);
     let target = schema.target_type().or(number);
@@ -108,7 +108,7 @@ fn no_batches(learner: &dyn Learner) -> Failure {
     let able = learners().filter(|entry| (entry.make)().incremental().is_some());
     let names: Vec<&str> = able.map(|entry| entry.info().name).collect();
     Failure::Usage(format!(
-        "--stream: {} needs all rows at once; learners that train in batches: {}",
+        "{} does not support --stream; learners that train in batches: {}",
         learner.info().name,
         names.join(", ")
     ))
@@ -118,7 +118,7 @@ fn no_batches(learner: &dyn Learner) -> Failure {
 fn hint(error: Error, args: &DataArgs) -> Failure {
     match error {
         Error::Unknown { what: "class", .. } => Failure::Work(format!(
-            "{}: {error}\n  the first batch doesn't have this class; list all classes with --classes, or make batches larger (--stream ROWS)",
+            "{}: {error}\n  the first batch doesn't contain this class; list all classes with --classes, or use larger batches (--stream ROWS)",
             args.file.display()
         )),
         other => other.into(),

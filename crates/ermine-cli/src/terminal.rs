@@ -41,7 +41,7 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&format!("{}\n", serde_json::to_string_pretty(value).map_err(Failure::work)?))
 }
 
-/// What it means that stdout can't be written.
+/// The failure for an error of stdout.
 pub fn stdout_failure(error: std::io::Error) -> Failure {
     if error.kind() == ErrorKind::BrokenPipe { Failure::BrokenPipe } else { Failure::Work(format!("stdout: {error}")) }
 }
@@ -66,7 +66,7 @@ pub fn yellow(text: &str) -> String {
     style(text).yellow().to_string()
 }
 
-/// Each line cut to the width of the terminal, if there is one.
+/// Each line truncated to the width of the terminal, if there is one.
 pub fn fitted(text: &str) -> String {
     let Some(width) = width() else { return text.to_string() };
     let mut cut: String =
@@ -77,7 +77,7 @@ pub fn fitted(text: &str) -> String {
     cut
 }
 
-/// Text in lines of at most `room` characters, if there is a limit, each behind `indent` blanks.
+/// Wraps text at `room` characters, if there is a limit, indented by `indent` spaces.
 pub fn wrapped(text: &str, indent: usize, room: Option<usize>) -> String {
     let room = room.map_or(usize::MAX, |room| room.saturating_sub(indent).max(20));
     let mut lines = vec![String::new()];
@@ -108,7 +108,7 @@ pub fn listed(items: &[String], most: usize) -> String {
     }
 }
 
-/// A time for people.
+/// A duration as text.
 pub fn time(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} us", s * 1e6),
@@ -118,9 +118,9 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// How many decimals a number of this size is shown with: four digits that say something, at least four below 10.
+/// Number of decimals for a score: four significant digits, and at least four decimals below 10.
 pub fn decimals(size: f64) -> usize {
-    /// More decimals than any score deserves.
+    /// Maximum number of decimals.
     const MOST: i32 = 12;
     match size.abs() {
         size if size == 0.0 || !size.is_finite() => 4,
@@ -129,7 +129,7 @@ pub fn decimals(size: f64) -> usize {
     }
 }
 
-/// A number of things: `1 setting`, `20,000 settings`.
+/// A count with its noun: `1 setting`, `20,000 settings`.
 pub fn counted(n: usize, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
@@ -147,7 +147,7 @@ pub fn count(n: usize) -> String {
     if n < 10_000 { digits } else { text }
 }
 
-/// A number of bytes for people.
+/// A number of bytes as text.
 pub fn bytes(n: usize) -> String {
     match n as f64 {
         b if b < 1000.0 => format!("{n} bytes"),

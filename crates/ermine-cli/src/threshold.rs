@@ -1,11 +1,11 @@
-//! The decision threshold of two classes: at which probability a row counts as the second class, by what mistakes cost.
+//! The decision threshold of two classes with the lowest cost.
 
 use crate::failure::Failure;
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Model, Output, Prediction};
 use serde::Serialize;
 
-/// What the two kinds of mistakes cost.
+/// Costs of the two kinds of errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MistakeCosts {
     /// A row of the first class that is predicted as the second.
@@ -24,10 +24,10 @@ pub fn costs(text: &str) -> Result<MistakeCosts, String> {
     }
 }
 
-/// Thresholds on the probability of the second class, and what they cost.
+/// Thresholds on the probability of the second class, and their costs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThresholdChoice {
-    /// The class that is predicted from the threshold on.
+    /// The class that is predicted at or above the threshold.
     pub positive: String,
     /// The threshold with the lowest cost on these rows.
     pub threshold: f64,
@@ -41,7 +41,7 @@ pub struct ThresholdChoice {
     pub default_cost: f64,
 }
 
-/// The probability of the second class of each row; an error where there are not two classes with probabilities.
+/// The probability of the second class of each row; an error unless the model predicts probabilities of two classes.
 pub fn second_probabilities(prediction: &Prediction, flag: &str) -> Result<Vec<f64>, Failure> {
     let is_binary = prediction.task() == Task::Classification && prediction.classes().len() == 2;
     if prediction.output() != Output::Probabilities || !is_binary {

@@ -106,7 +106,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     if args.out.quiet { Ok(()) } else { print(&result_text(args, &*learner, &model, seconds, file.len())) }
 }
 
-/// Trains batch by batch.
+/// Trains in batches.
 fn run_in_batches(args: &Args, rows: usize, learner: &dyn Learner) -> Result<(), Failure> {
     let progress = Progress::new(!args.out.is_verbose());
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! `ermine tune`: searches for good parameters of a learner, trains the best setting and saves it. Trials are kept in a journal, so that a search that was stopped can be continued.
+//! `ermine tune`: hyperparameter search. Trains the best setting and saves it. Trials are kept in a journal, so that an interrupted search can continue.
 
 use crate::args::{DataArgs, OutputArgs, SplitArgs, duration, pooled_note};
 use crate::clean::clean;
@@ -22,7 +22,7 @@ use ermine_eval::evaluate::journal::Journal;
 use ermine_eval::evaluate::search::{
     FACTOR, HyperparameterSearch, SearchResult, Strategy, Trial, nested, search, with_setting,
 };
-use ermine_eval::evaluate::space::{Axis, Space};
+use ermine_eval::evaluate::space::{SearchAxis, SearchSpace};
 use ermine_eval::evaluate::{Measure, Splits};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -38,16 +38,16 @@ Without --try, all parameters worth tuning are searched in their usual ranges (s
 Parameters set by their own flags stay fixed. Ctrl-C stops the search: the best model so far is trained and saved,
 and the same command continues the search from its journal.";
 
-/// How many of the best settings are shown.
+/// Number of best settings that are shown.
 const SHOWN: usize = 10;
 
-/// Search for good parameters of a learner, train the best and save it
+/// Tune the hyperparameters of a learner, and train and save the best model
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     data: DataArgs,
-    /// Where to save the best model
+    /// Output file for the best model
     #[arg(long, short, value_name = "FILE.ermine")]
     output: PathBuf,
     /// Learner; see `ermine learners`
@@ -59,7 +59,7 @@ pub struct Args {
     /// Values to try: NAME=1,2,5 or NAME=LOW..HIGH; repeat for several parameters
     #[arg(long = "try", value_name = "NAME=VALUES", value_parser = axis, help_heading = "Search")]
     axes: Vec<(String, String)>,
-    /// Random settings, every combination, or successive halving
+    /// Search method: random settings, a grid of all combinations, or successive halving
     #[arg(long, value_name = "METHOD", default_value = "random", value_parser = ["random", "grid", "halving"], help_heading = "Search")]
     search: String,
     /// Number of random settings
@@ -71,13 +71,13 @@ pub struct Args {
     /// Stop after this time with the best setting so far, for example 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     budget: Option<Duration>,
-    /// Keep the trials in this file, and continue from it [default: beside the model, removed when the search is finished]
+    /// Save the trials to this file, and continue from it [default: next to the model, removed when the search is finished]
     #[arg(long, value_name = "FILE", help_heading = "Search")]
     journal: Option<PathBuf>,
-    /// Estimate the score of the whole search by nested cross-validation
+    /// Estimate the score of the tuned model by nested cross-validation
     #[arg(long, help_heading = "Search")]
     nested: bool,
-    /// Random seed, also of the folds
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
@@ -112,7 +112,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let progress =
         Progress::new(!args.out.is_verbose()).until(args.budget.and_then(|budget| start.checked_add(budget)));
     let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
-    // What the user names is tried as it is.
+    // Values given by the user are tried unchanged.
     let space = if args.axes.is_empty() { space.supported_by(&*learner, &data, &context)? } else { space };
     let strategy = strategy(args);
     let what =
@@ -151,18 +151,18 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         return Err(Failure::StoppedWith("the best model so far is saved, and the same command continues the search"));
     }
     if args.journal.is_none() {
-        // Nothing is left to continue from.
+        // The journal is no longer needed.
         let _ = std::fs::remove_file(&journal_path);
     }
     Ok(())
 }
 
-/// The journal that was named, or the one beside the model: `income.ermine` has `income.journal`.
+/// The given journal, or the one next to the model: `income.ermine` has `income.journal`.
 fn journal_path(args: &Args) -> PathBuf {
     args.journal.clone().unwrap_or_else(|| args.output.with_extension("journal"))
 }
 
-/// Refuses a journal in the place of the table or of the model, before any work is done.
+/// An error if the journal is the table or the model file; checked before any work.
 fn check_journal(args: &Args) -> Result<(), Failure> {
     let journal = &journal_path(args);
     check_output(journal, &[&args.data.file])?;
@@ -181,15 +181,15 @@ fn check_journal(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What came out.
+/// The results.
 struct Tuned {
     found: SearchResult,
-    /// Which trial is best.
+    /// The index of the best trial.
     best: usize,
     measure: Measure,
-    /// How many trials the journal knew.
+    /// Number of trials from the journal.
     n_known: usize,
-    /// What nested cross-validation says of the search.
+    /// The score of nested cross-validation.
     nested: Option<FoldScore>,
     model: Model,
     seconds: f64,
@@ -232,16 +232,16 @@ fn print_result(args: &Args, tuned: &Tuned, summary: &LoadedData) -> Result<(), 
     print(&text)
 }
 
-/// What is tried: what the user names, or what the parameters declare, without what is fixed.
-fn space(args: &Args, learner: &dyn Learner, fixed: &[(String, Value)]) -> Result<Space, Failure> {
+/// The search space: the given values, or the tuning ranges of all parameters that are not fixed.
+fn space(args: &Args, learner: &dyn Learner, fixed: &[(String, Value)]) -> Result<SearchSpace, Failure> {
     if let Some((name, _)) = args.axes.iter().find(|(name, _)| fixed.iter().any(|(f, _)| f == name)) {
-        return Err(Failure::Usage(format!("{name} is both set and searched; do one of them")));
+        return Err(Failure::Usage(format!("{name} is both set and tuned: choose one of them")));
     }
     if !args.axes.is_empty() {
-        let axes = args.axes.iter().map(|(name, text)| Axis::parse(learner, name, text));
-        return Ok(Space::new(axes.collect::<ermine::Result<_>>()?));
+        let axes = args.axes.iter().map(|(name, text)| SearchAxis::parse(learner, name, text));
+        return Ok(SearchSpace::new(axes.collect::<ermine::Result<_>>()?));
     }
-    let space = fixed.iter().fold(Space::declared(learner), |space, (name, _)| space.without(name).0);
+    let space = fixed.iter().fold(SearchSpace::declared(learner), |space, (name, _)| space.without(name).0);
     match space.axes().is_empty() {
         true => Err(Failure::Usage(format!("{} has no parameters left to tune; choose some with --try", args.learner))),
         false => Ok(space),
@@ -267,14 +267,14 @@ fn nested_score(
     Ok(nested(what, what.splits, inner, data, context)?.0)
 }
 
-/// Why nothing was saved.
+/// The error if nothing was saved.
 fn nothing(journal: &Path, found: &SearchResult) -> Failure {
     if interrupt::stopped() {
         let kept = counted(found.trials.len(), "trial");
         print_message(format!("{kept} kept in {}; the same command continues from there", journal.display()));
         return Failure::Stopped;
     }
-    match found.trials.iter().find_map(|trial| trial.refused.clone()) {
+    match found.trials.iter().find_map(|trial| trial.error.clone()) {
         Some(why) => Failure::Work(format!("no setting could be used: {why}")),
         None => Failure::Work("the budget ended before the first setting was finished; use a longer --budget".into()),
     }
@@ -317,11 +317,11 @@ fn trials_text(
         time(seconds),
         grid.text(width())
     );
-    let refused: Vec<&String> = found.trials.iter().filter_map(|trial| trial.refused.as_ref()).collect();
-    if let Some(first) = refused.first() {
+    let failed: Vec<&String> = found.trials.iter().filter_map(|trial| trial.error.as_ref()).collect();
+    if let Some(first) = failed.first() {
         text += &format!(
             "  {}\n",
-            yellow(&clean(&format!("{} refused, for example: {first}", counted(refused.len(), "setting"))))
+            yellow(&clean(&format!("{} could not be used, for example: {first}", counted(failed.len(), "setting"))))
         );
     }
     if found.stopped {

@@ -49,7 +49,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// A parameter value that is not allowed.
-    #[error("{owner}: {name} = {} is not allowed: expected {allowed}", shortened(value))]
+    #[error("{owner}: {name} must be {allowed} (got {})", shortened(value))]
     Param {
         /// The learner or command that has the parameter.
         owner: String,
@@ -63,8 +63,16 @@ pub enum Error {
     /// Data that cannot be used for training or prediction.
     #[error("{0}")]
     Data(String),
+    /// A row that cannot be used. Messages count rows from 1, as in a file; the Python package counts them from 0.
+    #[error("row {}: {message}", row + 1)]
+    Row {
+        /// Row index, from 0.
+        row: usize,
+        /// What was found and what was expected.
+        message: String,
+    },
     /// A capability that a learner does not have.
-    #[error("{learner} can't handle {need}")]
+    #[error("{learner} does not support {need}")]
     Unsupported {
         /// The learner.
         learner: String,
@@ -138,6 +146,11 @@ impl Error {
     /// An error about the data as a whole.
     pub fn data(message: impl Into<String>) -> Self {
         Error::Data(message.into())
+    }
+
+    /// An error about one row, counted from 0.
+    pub fn row(row: usize, message: impl Into<String>) -> Self {
+        Error::Row { row, message: message.into() }
     }
 
     /// An operating-system error at `path`.
@@ -235,7 +248,10 @@ mod tests {
         assert_eq!(e.in_file("a.csv").to_string(), "a.csv, line 3, column 'age': 'old' is not a number");
         let (owner, name, value, allowed) = ("a".into(), "b".into(), "0,".repeat(500), "less".into());
         let long = Error::Param { owner, name, value, allowed }.to_string();
-        assert!(long.len() < 160 && long.contains("... (1000 characters) is not allowed: expected less"), "{long}");
+        assert!(
+            long.len() < 160 && long.contains("b must be less (got 0,0,") && long.ends_with("... (1000 characters))"),
+            "{long}"
+        );
         let e = Error::unknown("column", "agee", ["age", "income"]);
         assert_eq!(e.to_string(), "no column named 'agee': did you mean 'age'?");
     }

@@ -210,7 +210,9 @@ pub enum Tune {
 pub struct ParamSpec {
     /// Name in every interface.
     pub name: &'static str,
-    /// Documentation.
+    /// First line of the documentation.
+    pub summary: &'static str,
+    /// Documentation: the summary, then when to change the parameter.
     pub doc: String,
     /// Type.
     pub kind: ParamKind,
@@ -239,10 +241,10 @@ impl ParamSpec {
             Value::List(values) => values.iter().all(|v| v.number().is_none_or(|x| self.range.contains(x))),
             v => v.number().is_none_or(|x| self.range.contains(x)),
         };
-        if fine { Ok(()) } else { Err(self.refuse(owner, value)) }
+        if fine { Ok(()) } else { Err(self.invalid(owner, value)) }
     }
 
-    fn refuse(&self, owner: &str, value: &Value) -> Error {
+    fn invalid(&self, owner: &str, value: &Value) -> Error {
         Error::Param {
             owner: owner.to_string(),
             name: self.name.to_string(),
@@ -272,7 +274,7 @@ pub trait Parameters {
             return Err(Error::unknown("parameter", name, specs.iter().map(|s| s.name)));
         };
         spec.check(self.owner(), value)?;
-        if self.fits(name, value) { Ok(()) } else { Err(spec.refuse(self.owner(), value)) }
+        if self.fits(name, value) { Ok(()) } else { Err(spec.invalid(self.owner(), value)) }
     }
 
     /// Checks and sets a parameter.
@@ -411,14 +413,14 @@ macro_rules! choice {
 
         impl $name {
             /// The name of this value.
-            pub fn word(&self) -> &'static str {
+            pub fn as_str(&self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }
         }
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.word())
+                f.write_str(self.as_str())
             }
         }
 
@@ -427,7 +429,7 @@ macro_rules! choice {
                 $crate::param::ParamKind::Choice(vec![$($word),+])
             }
             fn to_value(&self) -> $crate::param::Value {
-                $crate::param::Value::Text(self.word().to_string())
+                $crate::param::Value::Text(self.as_str().to_string())
             }
             fn from_value(value: &$crate::param::Value) -> Option<Self> {
                 match value {
@@ -488,6 +490,7 @@ macro_rules! params {
                     let default: $type = $default;
                     $crate::param::ParamSpec {
                         name: stringify!($field),
+                        summary: [$($doc),+][0].trim(),
                         doc: [$($doc.trim()),+].join(" "),
                         kind: <$type as $crate::param::ParamType>::kind(),
                         wanted: <$type as $crate::param::ParamType>::wanted(),
@@ -569,9 +572,9 @@ mod tests {
         assert_eq!((s.count, s.color, s.depth), (7, Color::Green, None));
         let message =
             |name: &str, text: &str| TestParams::default().set(name, &Value::parse(text)).unwrap_err().to_string();
-        assert_eq!(message("count", "0"), "sample: count = 0 is not allowed: expected a whole number, at least 1");
-        assert_eq!(message("count", "2.5"), "sample: count = 2.5 is not allowed: expected a whole number, at least 1");
-        assert_eq!(message("color", "blue"), "sample: color = blue is not allowed: expected red | green");
+        assert_eq!(message("count", "0"), "sample: count must be a whole number, at least 1 (got 0)");
+        assert_eq!(message("count", "2.5"), "sample: count must be a whole number, at least 1 (got 2.5)");
+        assert_eq!(message("color", "blue"), "sample: color must be red | green (got blue)");
         assert_eq!(message("colr", "red"), "no parameter named 'colr': did you mean 'color'?");
         assert!(message("rate", "nan").contains("more than 0 and at most 1"));
     }

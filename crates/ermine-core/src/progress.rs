@@ -112,7 +112,7 @@ impl<'a> Patience<'a> {
     }
 
     /// Whether the deadline passed before the end; an error if the observer requested a stop.
-    pub fn ran_out(&self) -> Result<bool> {
+    pub fn timed_out(&self) -> Result<bool> {
         if self.stopped.get() { Err(Error::Stopped) } else { Ok(self.late.get()) }
     }
 }

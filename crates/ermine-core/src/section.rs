@@ -174,7 +174,7 @@ impl Sections {
         self.entries.iter().map(|(_, section)| section.len() + padding(section.len())).sum()
     }
 
-    /// All sections as JSON, for people.
+    /// All sections as readable JSON.
     pub fn to_json(&self) -> serde_json::Value {
         let mut object = serde_json::Map::new();
         for (spec, bytes) in &self.entries {

@@ -30,13 +30,13 @@ impl Number for f32 {
     }
 }
 
-/// Distance between neighbors in numbers; `None` where they don't lie at whole distances or are not aligned.
+/// Distance between neighbors in numbers; `None` if they don't lie at whole distances or are not aligned.
 fn whole_stride<T: Element>(aligned: bool, bytes: isize) -> Option<isize> {
     let size = size_of::<T>() as isize;
     (aligned && bytes % size == 0).then_some(bytes / size)
 }
 
-/// The columns of a matrix as they lie in memory; `None` where the memory is not made of aligned numbers.
+/// The columns of a matrix as they lie in memory; `None` if the memory is not made of aligned numbers.
 fn matrix_columns<T: Number>(array: &Bound<'_, PyArray2<T>>) -> Option<Vec<Values>> {
     let (shape, strides) = (array.shape(), array.strides());
     let down = whole_stride::<T>(array.is_aligned(), strides[0])?;

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use std::ffi::{CStr, c_void};
 
-/// What a frame hands over; `None` where it is no frame of columns, but one column or a number.
+/// What a frame hands over; `None` if it is no frame of columns, but one column or a number.
 pub fn frame(frame: &Bound<'_, PyAny>) -> PyResult<Option<Frame>> {
     let read = if frame.hasattr("__arrow_c_stream__")? {
         let capsule = frame.call_method0("__arrow_c_stream__")?;

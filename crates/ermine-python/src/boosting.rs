@@ -102,7 +102,8 @@ pub fn boost(
     let errors = raised.clone();
     let work = move |observer: &job::JobObserver| {
         let loss = |data: &Dataset| own_loss(data, objective.as_ref(), &errors);
-        let judge = |data: &Dataset, predictions: &[f64]| judged(data, predictions, metric.as_ref(), &errors);
+        let custom_metric =
+            |data: &Dataset, predictions: &[f64]| metric_value(data, predictions, metric.as_ref(), &errors);
         let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));
         let context = Context {
             seed,
@@ -111,7 +112,7 @@ pub fn boost(
             init_model: from.as_deref(),
             validation: validation.as_ref(),
             objective: if objective.is_some() { Some(&loss) } else { None },
-            metric: if metric.is_some() { Some(&judge) } else { None },
+            metric: if metric.is_some() { Some(&custom_metric) } else { None },
             checkpoint: checkpoint.as_ref().map(|(_, every)| Checkpoint { every: *every, save: &save }),
             ..ermine::context()
         };
@@ -120,7 +121,7 @@ pub fn boost(
         let others: Vec<Vec<f64>> = sets.iter().map(history).collect::<Result<_>>()?;
         Ok((model, others))
     };
-    let trained = job::run_heard(py, &job::Listeners { progress, callback }, work)?;
+    let trained = job::run_with_callback(py, &job::Listeners { progress, callback }, work)?;
     if let Some(error) = raised.take() {
         return Err(error);
     }
@@ -132,7 +133,7 @@ pub fn boost(
     Ok(PyModel::of(model, crate::neighbor::FirstException::default()))
 }
 
-/// An entry of `extras`; `None` where it is not there or is None.
+/// An entry of `extras`; `None` if it is not there or is None.
 fn extra<'py, T: for<'a> FromPyObject<'a, 'py>>(extras: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>> {
     match extras.get_item(name)?.filter(|value| !value.is_none()) {
         Some(value) => {
@@ -172,15 +173,20 @@ fn as_array<'py>(py: Python<'py>, values: Vec<f64>, width: usize) -> PyResult<Bo
     Ok(array::shaped(py, values, if width == 1 { &shape[..1] } else { &shape })?.into_any())
 }
 
-fn judged(data: &Dataset, predictions: &[f64], metric: Option<&Py<PyAny>>, raised: &RaisedException) -> Result<f64> {
+fn metric_value(
+    data: &Dataset,
+    predictions: &[f64],
+    metric: Option<&Py<PyAny>>,
+    raised: &RaisedException,
+) -> Result<f64> {
     let Some(metric) = metric else { return Ok(0.0) };
     let (values, width) = answers(data);
-    let judge = |py: Python<'_>| -> PyResult<f64> {
+    let call = |py: Python<'_>| -> PyResult<f64> {
         let predictions = as_array(py, predictions.to_vec(), predictions.len() / data.n_rows().max(1))?;
         let value: f64 = metric.bind(py).call1((as_array(py, values, width)?, predictions))?.extract()?;
         if value.is_finite() { Ok(value) } else { Err(PyValueError::new_err(format!("eval_metric gave {value}"))) }
     };
-    Python::attach(judge).map_err(|error| {
+    Python::attach(call).map_err(|error| {
         raised.put(error);
         Error::Stopped
     })

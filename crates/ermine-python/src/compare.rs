@@ -64,6 +64,7 @@ pub fn compare(
             deadline: budget.and_then(|budget| Instant::now().checked_add(budget)),
             preferred: registry::DEFAULT,
             on_entry: None,
+            finished: &[],
         };
         core_compare(&comparison, &data, &context)
     };

@@ -11,7 +11,7 @@ use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::measure::Measure;
 use ermine_eval::evaluate::cross_validation::FoldScore;
-use ermine_eval::evaluate::curves::{Sizes, learning_curve};
+use ermine_eval::evaluate::curves::{TrainSizes, learning_curve};
 use ermine_eval::evaluate::{Validation, cross_validate};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -61,7 +61,7 @@ fn points(
     let validation = Validation { splits, measures: &[measure], train_scores: true, pool: false, custom: &[] };
     let point = |n_rows: usize, score: FoldScore| (n_rows, score.train.unwrap_or_default(), score.folds);
     if let (Some(sizes), Some(learner)) = (sizes, learners.first()) {
-        let curve = learning_curve(&**learner, data, &validation, Sizes::First(sizes), context)?;
+        let curve = learning_curve(&**learner, data, &validation, TrainSizes::First(sizes), context)?;
         let rows = |at: &ermine_core::param::Value| at.number().unwrap_or(0.0) as usize;
         return Ok(curve.into_iter().map(|p| point(rows(&p.at), p.score)).collect());
     }

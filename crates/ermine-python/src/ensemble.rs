@@ -49,7 +49,7 @@ fn features(model: &PyModel, table: &PyTable) -> PyResult<Features> {
     model.core().schema().features_in_order(table.inner.columns().to_vec()).map_err(python)
 }
 
-/// Works on the features of a table with the asked number of threads, away from the interpreter.
+/// Works on the features of a table with the requested number of threads, away from the interpreter.
 fn with_features<T: Send + 'static>(
     py: Python<'_>,
     model: &PyModel,

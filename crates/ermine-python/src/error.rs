@@ -13,6 +13,11 @@ pub fn python(error: Error) -> PyErr {
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
         Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        Error::Row { row, message } => PyValueError::new_err(format!("row {row}: {message}")),
+        Error::MissingTarget { target, n_missing, n_rows, first } => {
+            let first = first.saturating_sub(1);
+            PyValueError::new_err(Error::MissingTarget { target, n_missing, n_rows, first }.to_string())
+        }
         Error::Stopped => PyRuntimeError::new_err("stopped on request"),
         other => PyValueError::new_err(other.to_string()),
     }

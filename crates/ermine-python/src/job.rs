@@ -37,7 +37,7 @@ type StepCallback = Box<dyn Fn(JobState) -> Control + Send + Sync>;
 pub struct JobObserver {
     stop: AtomicBool,
     state: Mutex<JobState>,
-    tell: Option<StepCallback>,
+    on_step: Option<StepCallback>,
 }
 
 impl JobObserver {
@@ -55,7 +55,7 @@ impl JobObserver {
             Event::Step { done, score } => {
                 state.done = *done;
                 state.score = score.map(|(name, value)| (name.to_string(), value));
-                return self.tell.is_some().then(|| state.clone());
+                return self.on_step.is_some().then(|| state.clone());
             }
             Event::End | Event::Within => {}
         }
@@ -69,8 +69,8 @@ impl Observer for JobObserver {
         if self.stop.load(Ordering::Relaxed) {
             return Control::Stop;
         }
-        match (step, &self.tell) {
-            (Some(state), Some(tell)) => tell(state),
+        match (step, &self.on_step) {
+            (Some(state), Some(on_step)) => on_step(state),
             _ => Control::Continue,
         }
     }
@@ -94,18 +94,18 @@ pub fn run<T: Send + 'static>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&JobObserver) -> T + Send + 'static,
 ) -> PyResult<T> {
-    run_heard(py, &Listeners { progress, callback: None }, work)
+    run_with_callback(py, &Listeners { progress, callback: None }, work)
 }
 
 /// The same, with a callback for every step.
-pub fn run_heard<T: Send + 'static>(
+pub fn run_with_callback<T: Send + 'static>(
     py: Python<'_>,
     listeners: &Listeners<'_, '_>,
     work: impl FnOnce(&JobObserver) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, mut receiver) = sync_channel(1);
-    let tell = listeners.callback.is_some().then(|| teller(sender.clone()));
-    let shared = Arc::new(JobObserver { tell, ..JobObserver::default() });
+    let on_step = listeners.callback.is_some().then(|| step_callback(sender.clone()));
+    let shared = Arc::new(JobObserver { on_step, ..JobObserver::default() });
     let observer = shared.clone();
     let body = move || {
         // Nobody waits for abandoned work.
@@ -117,7 +117,7 @@ pub fn run_heard<T: Send + 'static>(
     loop {
         let message;
         (receiver, message) = wait(py, receiver, TICK);
-        let heard = match message {
+        let handled = match message {
             Ok(Message::Done(result)) => {
                 // Show the end even of short work.
                 show(listeners.progress, &shared, &mut shown)?;
@@ -125,7 +125,7 @@ pub fn run_heard<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the work ended in a panic")),
             Err(RecvTimeoutError::Timeout) => Ok(()),
-            Ok(Message::Step(state, reply)) => hear(listeners, &state, &reply),
+            Ok(Message::Step(state, reply)) => call_back(listeners, &state, &reply),
         };
         let mut look = || {
             // With a callback, steps may arrive so fast that no wait times out.
@@ -135,7 +135,7 @@ pub fn run_heard<T: Send + 'static>(
             looked = Instant::now();
             py.check_signals().and_then(|()| show(listeners.progress, &shared, &mut shown))
         };
-        if let Err(signal) = heard.and_then(|()| look()) {
+        if let Err(signal) = handled.and_then(|()| look()) {
             shared.stop.store(true, Ordering::Relaxed);
             // The result is no longer needed.
             let _ = wait(py, receiver, GRACE);
@@ -144,19 +144,19 @@ pub fn run_heard<T: Send + 'static>(
     }
 }
 
-fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> StepCallback {
+fn step_callback<T: Send + 'static>(sender: SyncSender<Message<T>>) -> StepCallback {
     Box::new(move |state| {
-        let (reply, heard) = sync_channel(1);
+        let (reply, handled) = sync_channel(1);
         // Nobody waits any more: stop.
         if sender.send(Message::Step(state, reply)).is_err() {
             return Control::Stop;
         }
-        heard.recv().unwrap_or(Control::Stop)
+        handled.recv().unwrap_or(Control::Stop)
     })
 }
 
 /// Calls the callback for a step; the work continues unless the callback raised.
-fn hear(listeners: &Listeners<'_, '_>, state: &JobState, reply: &SyncSender<Control>) -> PyResult<()> {
+fn call_back(listeners: &Listeners<'_, '_>, state: &JobState, reply: &SyncSender<Control>) -> PyResult<()> {
     let result = listeners.callback.map_or(Ok(()), |callback| call(callback, state));
     // The work may have ended in the meantime.
     let _ = reply.send(if result.is_ok() { Control::Continue } else { Control::Stop });

@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 /// The names of the measures of a task (`classification`, `regression`, `ranking`, `multilabel`).
 #[pyfunction]
 pub fn measures(task: &str) -> Vec<&'static str> {
-    let task = ermine_core::matrix::Task::ALL.into_iter().find(|known| known.word() == task);
-    task.map(|task| ermine_core::measure::Measure::words(task).collect()).unwrap_or_default()
+    let task = ermine_core::matrix::Task::ALL.into_iter().find(|known| known.as_str() == task);
+    task.map(|task| ermine_core::measure::Measure::names(task).collect()).unwrap_or_default()
 }
 
 type FloatArray<'py> = PyReadonlyArray1<'py, f64>;
@@ -120,7 +120,7 @@ pub fn thresholds<'py>(
         PyArray1::from_vec(py, points.iter().map(part).collect())
     };
     let areas = (ranked.roc_auc(weights), ranked.average_precision(weights));
-    Ok((areas.0, areas.1, of(|p| p.threshold), of(|p| p.hits), of(|p| p.false_alarms)))
+    Ok((areas.0, areas.1, of(|p| p.threshold), of(|p| p.true_positives), of(|p| p.false_positives)))
 }
 
 /// Mean squared error, its root, mean absolute error, median absolute error and R squared of one output.
@@ -151,7 +151,7 @@ pub fn pinball_loss(
     Ok(weights(weight.as_ref(), truth.len())?.mean(regression::pinball_losses(predicted, truth, 1, level)))
 }
 
-/// The mean Tweedie deviance; `None` where a number is not possible under the distribution.
+/// The mean Tweedie deviance; `None` if a number is not possible under the distribution.
 #[pyfunction]
 pub fn deviance(
     predicted: FloatArray<'_>,

@@ -76,7 +76,7 @@ pub fn fit(
         let context = Context { seed, threads: Some(threads), observer, init_model, folds, ..ermine::context() };
         learner::fit(learner.as_ref(), &data, &context)
     };
-    let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;
+    let mut model = trouble.check(job::run_with_callback(py, &job::Listeners { progress, callback }, work)?)?;
     model.set_note(PROGRAM, note);
     Ok(PyModel::of(model, trouble))
 }
@@ -86,7 +86,7 @@ fn folds_of(data: &Dataset, folds: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32
     if let Ok(fold) = folds.cast::<PyArray1<u32>>() {
         return array::numbers(fold).map(Some);
     }
-    let splits = Splits::in_order(data, folds.extract()?).ok();
+    let splits = Splits::unshuffled_k_fold(data, folds.extract()?).ok();
     Ok(splits.and_then(|splits| splits.folds().map(|(fold, _)| fold.to_vec())))
 }
 
@@ -238,8 +238,8 @@ impl PyModel {
     }
 
     /// Explains the prediction of a row, if the model supports it.
-    fn reasons(&self, table: &PyTable, row: usize) -> PyResult<Option<String>> {
-        self.core().why_of_columns(table.inner.columns().to_vec(), row).map_err(python)
+    fn explain_row(&self, table: &PyTable, row: usize) -> PyResult<Option<String>> {
+        self.core().explain_row_of_columns(table.inner.columns().to_vec(), row).map_err(python)
     }
 
     /// Reads a model of XGBoost or LightGBM.
@@ -361,7 +361,7 @@ impl PyModel {
         self.core().output() == Output::Probabilities
     }
 
-    /// Whether what it says about a row depends on the other rows of its query.
+    /// Whether the prediction of a row depends on the other rows of its query.
     fn is_relative(&self) -> bool {
         self.core().is_relative()
     }

@@ -289,17 +289,17 @@ impl PyNeighborIndex {
             RowInputView::Texts(_) => Some(IndexKind::VantageTree),
             RowInputView::Rows(_) => None,
         };
-        if let (Some(only), Some(asked)) = (only, kind)
-            && only != asked
+        if let (Some(only), Some(requested)) = (only, kind)
+            && only != requested
         {
-            let (asked, only) = (asked.name(), only.name());
+            let (requested, only) = (requested.name(), only.name());
             let what = if matches!(seen, RowInputView::Sparse(_)) {
                 "sparse rows".into()
             } else {
                 format!("the metric '{name}'")
             };
             return Err(PyValueError::new_err(format!(
-                "algorithm = '{asked}' can't handle {what}: expected auto or {only}"
+                "algorithm = '{requested}' does not support {what}: expected auto or {only}"
             )));
         }
         let build = || match &seen {

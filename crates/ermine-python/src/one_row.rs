@@ -40,7 +40,7 @@ impl PyPredictor {
     }
 }
 
-/// The prediction for an array of one row, as `Model.predict_array` gives it; `None` where it isn't such an array.
+/// The prediction for an array of one row, as `Model.predict_array` gives it; `None` if it isn't such an array.
 pub fn predict<'py>(
     py: Python<'py>,
     predictor: &CorePredictor,
@@ -82,7 +82,7 @@ fn room<'a>(n: usize, few: &'a mut [f64; FEW], many: &'a mut Vec<f64>) -> &'a mu
     many
 }
 
-/// Calls `work` with the values of an array of one row of `n` numbers; `None` where it isn't one.
+/// Calls `work` with the values of an array of one row of `n` numbers; `None` if it isn't one.
 fn with_row<T>(array: &Bound<'_, PyAny>, n: usize, work: impl FnOnce(&[f64]) -> T) -> Option<T> {
     if let Ok(array) = array.cast::<PyArray2<f64>>() {
         // SAFETY: all of it is what numpy says about one array, which is held here.

@@ -62,7 +62,7 @@ pub fn permutation(
     Ok(found.iter().map(|importance| (importance.loss, importance.deviation)).unzip())
 }
 
-/// Judges a model on rows whose columns stand in the model's order: the report as a page, as text, and as JSON.
+/// Evaluates a model on rows whose columns are in the order of the model: the report as an HTML page, as text, and as JSON.
 #[pyfunction]
 #[pyo3(signature = (model, table, target, weight, group, *, seed, n_jobs, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]

@@ -11,13 +11,13 @@ use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::measure::Measure;
 use ermine_eval::evaluate::journal::Journal;
 use ermine_eval::evaluate::search::{HyperparameterSearch, SearchResult, Strategy, Trial, search as core_search};
-use ermine_eval::evaluate::space::{Setting, Space};
+use ermine_eval::evaluate::space::{SearchSpace, Setting};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A trial: the setting as JSON, the score of each split, why it was refused, seconds.
+/// A trial: the setting as JSON, the score of each split, its error, seconds.
 type TrialTuple = (String, Vec<f64>, Option<String>, f64);
 
 /// Rows to learn from and rows to test on.
@@ -54,19 +54,19 @@ pub fn search(
     let measure = Measure::parse(measure).map_err(python)?;
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
     let splits = splits_of(&data, splits)?;
-    let asked = listed.clone().unwrap_or_default();
+    let requested = listed.clone().unwrap_or_default();
     let work = move |observer: &job::JobObserver| {
         let context = Context { seed, threads: Some(threads), observer, ..ermine::context() };
         let space = match listed {
-            Some(listed) => Space::of_settings(listed),
-            None => Space::declared(&*base).supported_by(&*base, &data, &context)?,
+            Some(listed) => SearchSpace::of_settings(listed),
+            None => SearchSpace::declared(&*base).supported_by(&*base, &data, &context)?,
         };
         let what =
             HyperparameterSearch { learner: &*base, space: &space, strategy, splits: &splits, measure, pool: false };
         core_search(&what, &data, &context, &mut Journal::none())
     };
     let found = job::run(py, progress, work)?.map_err(python)?;
-    let trials = in_order(found, &asked);
+    let trials = in_order(found, &requested);
     trials.into_iter().map(|trial| tried(&trial)).collect()
 }
 
@@ -79,14 +79,14 @@ fn setting(learner: &str, params: &Bound<'_, PyDict>) -> PyResult<Setting> {
 /// The splits that Python gives: a number of folds, which are those of scikit-learn, or pairs of rows.
 pub fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>) -> PyResult<Splits> {
     if let Ok(n_folds) = splits.extract::<usize>() {
-        return Splits::in_order(data, n_folds).map_err(python);
+        return Splits::unshuffled_k_fold(data, n_folds).map_err(python);
     }
     let parts: Vec<SplitRows> = splits.extract().map_err(|_| {
         PyValueError::new_err(
             "cv must be a number of folds, a splitter, or pairs of row numbers to learn from and to test on",
         )
     })?;
-    Splits::given(data, parts).map_err(python)
+    Splits::from_indices(data, parts).map_err(python)
 }
 
 /// The trials on all rows, in the requested order.
@@ -98,5 +98,5 @@ fn in_order(found: SearchResult, listed: &[Setting]) -> Vec<Trial> {
 
 fn tried(trial: &Trial) -> PyResult<TrialTuple> {
     let setting = serde_json::to_string(&trial.setting).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    Ok((setting, trial.folds.clone(), trial.refused.clone(), trial.seconds))
+    Ok((setting, trial.folds.clone(), trial.error.clone(), trial.seconds))
 }

@@ -26,7 +26,7 @@ type ColumnParts<'py> = (String, String, Bound<'py, PyAny>, Option<Vec<String>>)
 
 #[pymethods]
 impl PyTable {
-    /// The columns of a two-dimensional array of float64 or float32, without a copy; `None` where that can't be done.
+    /// The columns of a two-dimensional array of float64 or float32, without a copy; `None` if that can't be done.
     #[staticmethod]
     #[pyo3(signature = (array, names = None))]
     fn from_array(array: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Option<PyTable>> {

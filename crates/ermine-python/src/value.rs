@@ -33,7 +33,7 @@ pub fn set(learner: &mut dyn Learner, params: &Bound<'_, PyDict>) -> PyResult<()
     Ok(())
 }
 
-/// A Python object as a parameter value; `None` where there is no such value. Numpy's numbers count as numbers.
+/// A Python object as a parameter value; `None` if there is no such value. Numpy's numbers count as numbers.
 fn value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if object.is_none() {
         return Ok(Some(Value::None));

@@ -21,6 +21,7 @@ BOOSTING_DEFAULTS = {
     "max_leaf_nodes": GROWTH,
     "criterion": "without effect: splits are scored by gradients and Hessians",
 }
+SEVERAL_LEARNERS = {"estimators": "scikit-learn requires it; a random forest and nearest neighbors by default"}
 ANY_LEARNER = {"estimator": "scikit-learn requires it; gradient boosting by default"}
 DEFAULTS = {
     "GradientBoostingClassifier": BOOSTING_DEFAULTS,
@@ -34,6 +35,7 @@ DEFAULTS = {
     "SVC": {"probability": "not deprecated here"},
     "OneVsRestClassifier": ANY_LEARNER, "OneVsOneClassifier": ANY_LEARNER, "OutputCodeClassifier": ANY_LEARNER, "MultiOutputClassifier": ANY_LEARNER,
     "ClassifierChain": {"estimator": "scikit-learn requires it; logistic regression by default"},
+    "StackingClassifier": SEVERAL_LEARNERS, "StackingRegressor": SEVERAL_LEARNERS, "VotingClassifier": SEVERAL_LEARNERS, "VotingRegressor": SEVERAL_LEARNERS,
 }
 
 #: Parameters that are missing: {class: {parameter: reason}}.
@@ -55,7 +57,9 @@ NO_ATTRIBUTE = {
 
 #: Methods that are missing: {class: {method: reason}}.
 IN_PARTS = "SGDClassifier has it"
+ARRAYS = {"set_output": "`transform` returns an array; `get_feature_names_out` has the names"}
 NO_METHOD = {
+    "StackingClassifier": ARRAYS, "StackingRegressor": ARRAYS, "VotingClassifier": ARRAYS, "VotingRegressor": ARRAYS,
     "DummyRegressor": {"set_predict_request": "`predict` takes X only"},
     "Perceptron": {"partial_fit": IN_PARTS, "set_partial_fit_request": IN_PARTS},
 }

@@ -159,7 +159,7 @@ def test_shares_add_up(model):
     np.testing.assert_allclose(pairs, np.swapaxes(pairs, 1, 2), atol=1e-9)
     count = model.tree_importances("count")
     assert count.shape == (4,) and (count == np.round(count)).all() and (model.tree_importances("cover") >= 0).all()
-    assert model.reasons(X, 3)
+    assert model.explain_row(X, 3)
     worse = model.permutation_importance(X, TWO if len(getattr(model, "classes_", [])) == 2 else THREE if hasattr(model, "classes_") else NUMBER, n_repeats=2)
     assert worse.shape == (4,) and worse.max() > 0
 

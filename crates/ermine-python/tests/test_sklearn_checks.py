@@ -55,6 +55,7 @@ WITHOUT_TWIN: dict[str, dict[str, str]] = {
     "HalfspaceLP": {check: "any hyperplane between the classes is an answer" for check in DRAWS_SPARSE},
     "ComparisonForestClassifier": DRAWS,
     "ComparisonForestRegressor": DRAWS,
+    "AutoRegressor": DRAWS_SPARSE,
     "BipartiteRanker": {"check_non_transformer_estimators_n_iter": "three classes are three rankings, each with a number of steps of its own"},
 }
 
@@ -77,7 +78,9 @@ OF_LABELS = {
 }
 
 #: Where the twin is not asked, or is asked something else.
+FORESTS = dict.fromkeys((DENSE, SPARSE), "its usual estimators are forests, which draw rows by their number; the twin is asked with others")
 ASKED_OTHERWISE: dict[str, dict[str, str]] = {
+    "StackingClassifier": FORESTS, "StackingRegressor": FORESTS, "VotingClassifier": FORESTS, "VotingRegressor": FORESTS,
     "OneVsOneClassifier": dict.fromkeys((DENSE, SPARSE), "its usual estimator draws rows for early stopping; the twin takes no weights, so it is not asked"),
     "OneQuery": {check: "a query counts as its first row does" for check in DRAWS_SPARSE},
 }

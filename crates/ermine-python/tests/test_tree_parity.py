@@ -298,7 +298,7 @@ def test_trees_describe_themselves():
     X, y = load_wine(return_X_y=True)
     for name in ("DecisionStumpClassifier", "ObliqueTreeClassifier", "QuadTreeClassifier", "ComparisonTreeClassifier"):
         model = getattr(tree, name)().fit(X[:, :4], y)
-        assert "<svg" in model.svg() and "if " in model.rules() and "->" in model.dot() and "root: " in model.reasons(X[:, :4])
+        assert "<svg" in model.svg() and "if " in model.rules() and "->" in model.dot() and "root: " in model.explain_row(X[:, :4])
     density = tree.DensityTreeClassifier().fit(X[:, :2], y)
     inside, outside = density.score_samples([X[0, :2], [1e6, 1e6]])
     assert np.isfinite(inside) and outside == -np.inf and "log density" in density.describe()

@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils import all_estimators
 
 from ermine._catalog import CATALOG
-from ermine.linear_model import LogisticRegression
+from ermine.linear_model import LogisticRegression, Ridge
 from sklearn_differences import DEFAULTS, FREE_LENGTH, GUIDE, NO_ATTRIBUTE, NO_METHOD, NO_PARAMETER, OTHER_SHAPE, in_guide
 
 THEIRS = dict(all_estimators())
@@ -44,6 +44,10 @@ PARITY = {
     "AdaBoostRegressor": ({"estimator": "decision-tree(max_depth=3)", "random_state": 0}, {"random_state": 0}, "alike"),
     "BaggingClassifier": ({"n_estimators": 20, "random_state": 0}, {"n_estimators": 20, "random_state": 0}, "alike"),
     "BaggingRegressor": ({"n_estimators": 20, "random_state": 0}, {"n_estimators": 20, "random_state": 0}, "alike"),
+    "StackingClassifier": ({"estimators": [("line", LogisticRegression())]}, {"estimators": [("line", TheirLogistic(**SURE))], "final_estimator": TheirLogistic(**SURE)}, "alike"),
+    "StackingRegressor": ({"estimators": [("line", Ridge())]}, {"estimators": [("line", THEIRS["Ridge"]())]}, "exact"),
+    "VotingClassifier": ({"estimators": [("line", LogisticRegression())], "voting": "soft"}, {"estimators": [("line", TheirLogistic(**SURE))], "voting": "soft"}, "exact"),
+    "VotingRegressor": ({"estimators": [("line", Ridge())]}, {"estimators": [("line", THEIRS["Ridge"]())]}, "exact"),
     "LinearRegression": ({}, {}, "exact"),
     "Ridge": ({"alpha": 3.0}, {"alpha": 3.0}, "exact"),
     "RidgeCV": ({}, {}, "exact"),

@@ -118,6 +118,7 @@ impl From<Error> for ApiError {
                 ApiError::bad_request("unknown_column", message).in_column(&name)
             }
             Error::Unknown { .. } | Error::Param { .. } => ApiError::bad_request("invalid_option", message),
+            Error::Row { row, .. } => ApiError::bad_request("invalid_data", message).at_row(row),
             Error::Data(_) | Error::MissingTarget { .. } => ApiError::bad_request("invalid_data", message),
             Error::MissingGroups => ApiError::bad_request("missing_groups", message),
             Error::Unsupported { .. } => ApiError::bad_request("unsupported", message),

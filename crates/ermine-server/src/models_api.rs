@@ -1,4 +1,4 @@
-//! The API for people and programs without a protocol of their own: `/models`.
+//! The plain JSON API, `/models`, for clients without an inference protocol.
 
 use crate::answer::Fields;
 use crate::error::{ApiError, ErrorBody};
@@ -159,7 +159,7 @@ pub async fn list_models(State(state): State<Arc<ServerState>>) -> Response {
         name: model.name.clone(),
         version: model.version.clone(),
         learner: model.model.header().learner.clone(),
-        task: model.schema().task.word().to_string(),
+        task: model.schema().task.as_str().to_string(),
     };
     let models = state.repository.all().into_iter().map(summary).collect();
     let list = ModelList { models, failures: state.repository.failures() };
@@ -189,7 +189,7 @@ fn details(model: &ServedModel, versions: Vec<String>) -> ModelDetails {
     let (header, schema) = (model.model.header(), model.schema());
     let column = |input: &Input| ColumnDetails {
         name: input.name.clone(),
-        kind: input.kind.word().to_string(),
+        kind: input.kind.as_str().to_string(),
         categories: match &input.reader {
             Reader::Category(levels) => levels.names().to_vec(),
             _ => Vec::new(),
@@ -205,7 +205,7 @@ fn details(model: &ServedModel, versions: Vec<String>) -> ModelDetails {
         version: model.version.clone(),
         versions,
         learner: header.learner.clone(),
-        task: schema.task.word().to_string(),
+        task: schema.task.as_str().to_string(),
         target: schema.target.clone(),
         classes: schema.classes.clone(),
         columns: model.inputs.iter().map(column).collect(),

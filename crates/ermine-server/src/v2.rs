@@ -200,7 +200,7 @@ fn metadata(state: &ServerState, name: &str, version: Option<&str>) -> Result<Re
         "platform": "ermine",
         "inputs": inputs,
         "outputs": outputs,
-        "parameters": { "learner": model.model.header().learner, "task": model.schema().task.word(), "classes": model.schema().classes },
+        "parameters": { "learner": model.model.header().learner, "task": model.schema().task.as_str(), "classes": model.schema().classes },
     });
     Ok(json_response(body.to_string().into_bytes()))
 }

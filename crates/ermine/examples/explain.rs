@@ -27,6 +27,6 @@ pub(crate) fn main() -> Result<()> {
         println!("  {value:>5.1} mm: {means:.2?}");
     }
     println!("\nwhy the first row gets its prediction");
-    println!("{}", model.why(&table, 0)?.unwrap_or_default());
+    println!("{}", model.explain_row(&table, 0)?.unwrap_or_default());
     Ok(())
 }

@@ -2,16 +2,16 @@
 //!
 //! `cargo run --release --example tune`
 
-use ermine::model_selection::{Axis, HyperparameterSearch, Journal, Space, Strategy, search, with_setting};
+use ermine::model_selection::{HyperparameterSearch, Journal, SearchAxis, SearchSpace, Strategy, search, with_setting};
 use ermine::prelude::*;
 
 pub(crate) fn main() -> Result<()> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/penguins.csv");
     let (train, test) = Table::read(path)?.dataset("species")?.split(0.8, 7)?;
     let learner = GradientBoosting { n_estimators: 50, ..Default::default() };
-    let space = Space::new(vec![
-        Axis::parse(&learner, "learning_rate", "0.01..0.5")?,
-        Axis::parse(&learner, "max_depth", "2,3,4,6")?,
+    let space = SearchSpace::new(vec![
+        SearchAxis::parse(&learner, "learning_rate", "0.01..0.5")?,
+        SearchAxis::parse(&learner, "max_depth", "2,3,4,6")?,
     ]);
     let splits = Splits::k_fold(&train, 5, 0)?;
     let task = HyperparameterSearch {

@@ -145,15 +145,15 @@ pub use ermine_core::learner::estimator::EstimatorList;
 pub use crate::reduction::adaboost::{AdaBoostAlgorithm, RegressionLoss};
 
 #[doc(inline)]
-pub use ermine_core::learner::parameters::{Amount, ClassWeight};
+pub use ermine_core::learner::parameters::{ClassWeight, CountOrFraction};
 
 #[doc(inline)]
 pub use ermine_core::learner::{Checkpoint, MakeObjective, Objective, ValidationMetric};
 
 #[doc(inline)]
-pub use ermine_trees::learner::forest::{ColumnsTried, ForestClassWeight, ForestMethod};
+pub use ermine_trees::learner::forest::{ForestClassWeight, ForestMaxFeatures, ForestMethod};
 
 #[doc(inline)]
 pub use ermine_trees::learner::gradient_boosting::{
-    BoostingLoss, EvalMetric, GrowPolicy, Interactions, Monotone, SamplingMethod, TreeMethod,
+    BoostingLoss, EvalMetric, GrowPolicy, InteractionConstraints, MonotoneConstraints, SamplingMethod, TreeMethod,
 };

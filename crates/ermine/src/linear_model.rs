@@ -249,7 +249,7 @@ pub use ermine_linear::learner::linear::sgd_model::SgdStream;
 pub use ermine_core::learner::parameters::ClassWeight;
 
 #[doc(inline)]
-pub use ermine_linear::learner::linear::gradient_descent::RateName;
+pub use ermine_linear::learner::linear::gradient_descent::LearningRateName;
 
 #[doc(inline)]
 pub use ermine_linear::learner::linear::losses::{LossName, PenaltyName};

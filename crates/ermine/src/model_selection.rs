@@ -78,12 +78,12 @@ pub use ermine_eval::evaluate::paired::paired_test;
 ///
 /// ```
 /// # std::env::set_current_dir("../../examples/data").unwrap();
-/// use ermine::model_selection::{Axis, Journal, HyperparameterSearch, Space, Strategy, search};
+/// use ermine::model_selection::{SearchAxis, Journal, HyperparameterSearch, SearchSpace, Strategy, search};
 /// use ermine::prelude::*;
 ///
 /// let data = Table::read("penguins.csv")?.dataset("species")?;
 /// let learner = DecisionTree::default();
-/// let space = Space::new(vec![Axis::parse(&learner, "max_depth", "1,2,4,8")?]);
+/// let space = SearchSpace::new(vec![SearchAxis::parse(&learner, "max_depth", "1,2,4,8")?]);
 /// let splits = Splits::k_fold(&data, 5, 0)?;
 /// let strategy = Strategy::Grid { points: 4 };
 /// let task = HyperparameterSearch { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Accuracy, pool: true };
@@ -116,9 +116,9 @@ pub use ermine_eval::evaluate::search::search;
 #[doc(inline)]
 pub use ermine_eval::compare::compare;
 #[doc(inline)]
-pub use ermine_eval::compare::verdict::as_good;
+pub use ermine_eval::compare::verdict::not_significantly_worse;
 #[doc(inline)]
-pub use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, SkippedLearner, Untuned};
+pub use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, SkipReason, SkippedLearner, UntunedLearner};
 
 /// All learners that make sense for a data set, to be compared.
 pub fn suitable_learners(
@@ -132,13 +132,13 @@ pub fn suitable_learners(
 ///
 /// ```
 /// # std::env::set_current_dir("../../examples/data").unwrap();
-/// use ermine::model_selection::{Sizes, learning_curve};
+/// use ermine::model_selection::{TrainSizes, learning_curve};
 /// use ermine::prelude::*;
 ///
 /// let data = Table::read("penguins.csv")?.dataset("species")?;
 /// let splits = Splits::k_fold(&data, 5, 0)?;
 /// let validation = Validation::new(&splits, &[Measure::Accuracy]);
-/// let sizes = Sizes::Shares(&[0.1, 0.5, 1.0]);
+/// let sizes = TrainSizes::Fractions(&[0.1, 0.5, 1.0]);
 /// for point in learning_curve(&DecisionTree::default(), &data, &validation, sizes, &ermine::context())? {
 ///     println!("{:?} rows: {:.3}", point.at, point.score.mean);
 /// }
@@ -171,19 +171,19 @@ pub use ermine_eval::evaluate::curves::validation_curve;
 pub use ermine_core::param::Value;
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::curves::{CurvePoint, Sizes};
+pub use ermine_eval::evaluate::curves::{CurvePoint, TrainSizes};
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::journal::Journal;
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::paired::Paired;
+pub use ermine_eval::evaluate::paired::PairedTest;
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::search::{HyperparameterSearch, SearchResult, Strategy, Trial, nested, with_setting};
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::space::{Axis, Setting, Space};
+pub use ermine_eval::evaluate::space::{SearchAxis, SearchSpace, Setting};
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::{CrossValidation, FoldScore};

@@ -41,4 +41,6 @@ pub use ermine_neighbors::learner::nearest_neighbors::NearestNeighborsOf;
 pub use ermine_neighbors::learner::nearest_neighbors::NeighborModel;
 
 #[doc(inline)]
-pub use ermine_neighbors::learner::nearest_neighbors::{Keep, MetricName, SearchAlgorithm, TieName, WeightName};
+pub use ermine_neighbors::learner::nearest_neighbors::{
+    MetricName, PrototypeSelection, SearchAlgorithm, TieName, WeightName,
+};

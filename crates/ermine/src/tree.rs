@@ -127,7 +127,7 @@ pub use ermine_trees::learner::quad_tree::QuadTree;
 pub use ermine_trees::learner::density_tree::DensityTree;
 
 #[doc(inline)]
-pub use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
+pub use ermine_core::learner::parameters::{ClassWeight, CountOrFraction, MaxFeatures};
 
 #[doc(inline)]
 pub use ermine_trees::learner::comparison_tree::ComparisonMetric;

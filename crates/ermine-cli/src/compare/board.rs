@@ -8,11 +8,11 @@ use crate::grid::Grid;
 use crate::terminal::{bold, decimals, dim, listed, time, width, wrapped, yellow};
 use ermine_core::chart::html::Page;
 use ermine_core::chart::plot;
-use ermine_eval::compare::verdict::{SIGNIFICANT, against, as_good, is_testable};
+use ermine_eval::compare::verdict::{SIGNIFICANT, against, is_testable, not_significantly_worse};
 use ermine_eval::compare::{BASELINE, Leaderboard, LeaderboardEntry};
 use ermine_eval::evaluate::Splits;
 use ermine_eval::evaluate::curves::CurvePoint;
-use ermine_eval::evaluate::paired::Paired;
+use ermine_eval::evaluate::paired::PairedTest;
 use ermine_eval::report::curve as report;
 use serde_json::json;
 
@@ -70,21 +70,21 @@ fn skipped<'a>(leaderboard: &'a Leaderboard, args: &'a Args) -> impl Iterator<It
     leaderboard.skipped.iter().map(|skipped| (skipped.learner, skipped_text(&skipped.reason, args)))
 }
 
-/// The name of a learner, with what must be known about it.
+/// The name of a learner, marked if it did not converge.
 fn titled(entry: &LeaderboardEntry) -> String {
     entry.title() + if entry.not_converged > 0 { " *" } else { "" }
 }
 
-fn p_value(test: Paired) -> String {
+fn p_value(test: PairedTest) -> String {
     if test.p_value < 0.001 { "<0.001".into() } else { format!("{:.3}", test.p_value) }
 }
 
 /// The same within a sentence.
-fn p_text(test: Paired) -> String {
+fn p_text(test: PairedTest) -> String {
     if test.p_value < 0.001 { "p < 0.001".into() } else { format!("p = {:.3}", test.p_value) }
 }
 
-/// What the columns mean.
+/// Explanation of the columns.
 fn legend(rows: &[LeaderboardEntry]) -> String {
     let usual = match (is_testable(rows), rows[0].scores.iter().any(|score| score.folds.len() > 1)) {
         (true, _) => {
@@ -167,20 +167,20 @@ fn only_baseline(rows: &[LeaderboardEntry]) -> bool {
     rows.iter().all(|row| row.learner == BASELINE)
 }
 
-/// Which learner is best, and how certain that is.
+/// The best learner, and the significance of its lead.
 fn verdict(rows: &[LeaderboardEntry], splits: &Splits) -> String {
     let best = &rows[0];
     let baseline = rows.iter().find(|row| row.learner == BASELINE);
     if best.learner == BASELINE && rows.len() > 1 {
-        return format!("Best: {}. No learner beats it: these columns don't seem to predict the target.", best.learner);
+        return format!("Best: {}. No learner beats it: the features don't seem to predict the target.", best.learner);
     }
     let mut text = format!("Best: {}", best.title());
     if splits.len() < 2 {
-        return text + ", on one split. Use several folds to see how certain that is.";
+        return text + ", on a single split. Use several folds to test the significance.";
     }
     if !is_testable(rows) {
         return text
-            + ", by one score over all test rows together. Use folds with more rows to see how certain that is.";
+            + ", by one score over all test rows together. Use fewer folds, with more rows each, to test the significance.";
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
         let p = against(best, baseline, splits);
@@ -191,9 +191,10 @@ fn verdict(rows: &[LeaderboardEntry], splits: &Splits) -> String {
         };
         text += &format!(" ({})", p_text(p));
     }
-    let as_good: Vec<String> = as_good(rows, splits).into_iter().map(LeaderboardEntry::title).collect();
-    if !as_good.is_empty() {
-        text += &format!(". Not significantly worse: {}", listed(&as_good, 6));
+    let not_significantly_worse: Vec<String> =
+        not_significantly_worse(rows, splits).into_iter().map(LeaderboardEntry::title).collect();
+    if !not_significantly_worse.is_empty() {
+        text += &format!(". Not significantly worse: {}", listed(&not_significantly_worse, 6));
     }
     if !best.setting.is_empty() {
         text += ". Its parameters were chosen on the same splits, so its score is slightly optimistic";

@@ -9,7 +9,7 @@ use ermine_core::table::ColumnKind;
 use ermine_eval::describe::data::FeatureSummary;
 use ermine_eval::describe::{DataSummary, DataWarning};
 
-/// How many names are listed before the rest is only counted.
+/// Maximum number of names that are listed.
 const LISTED: usize = 6;
 
 impl LoadedData {
@@ -57,7 +57,7 @@ pub fn warning_text(warning: &DataWarning) -> String {
 /// The target and the task; if the task was chosen, how to change it.
 fn target(summary: &DataSummary) -> String {
     if summary.target.is_empty() {
-        return "none (the learner uses none)".into();
+        return "none (the learner is unsupervised)".into();
     }
     let values = match summary.range {
         Some((low, high)) => format!("a number from {low} to {high}"),

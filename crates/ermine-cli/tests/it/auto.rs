@@ -32,7 +32,7 @@ fn auto_refuses_what_it_cannot_do() {
     let sandbox = Sandbox::new("auto-mistakes");
     let start = ["auto", &penguins(), "-t", "species", "-o", "m.ermine"];
     let with = |more: &[&str]| sandbox.run(&[&start[..], more].concat());
-    with(&["--time", "island"]).fails(1, &["column 'island' has no times"]);
+    with(&["--time", "island"]).fails(1, &["column 'island' is nominal"]);
     with(&["--time", "year_"]).fails(2, &["year_"]);
     with(&["--max-latency", "5"]).fails(2, &["not a time per row"]);
     with(&["--budget", "1ms", "--quiet"]).fails(1, &["too short"]);

@@ -106,7 +106,7 @@ fn a_part_of_a_model_is_shown_alone() {
     let tree = sandbox.run(&["show", "forest.ermine", "--tree", "1"]).succeeds().out;
     assert!(!tree.contains("Certificate") && !tree.contains("Features") && tree.contains("bill_length_mm"), "{tree}");
     sandbox.run(&["show", "forest.ermine", "--tree", "0"]).fails(2, &["the model has members 1 to 3"]);
-    sandbox.run(&["show", "forest.ermine", "--reasons", &penguins(), "--row", "0"]).fails(2, &["has rows 1 to 3"]);
+    sandbox.run(&["show", "forest.ermine", "--explain", &penguins(), "--row", "0"]).fails(2, &["has rows 1 to 3"]);
 }
 
 #[test]
@@ -184,5 +184,5 @@ fn shells_and_man_know_the_program() {
     sandbox.run(&["completions", "fish"]).succeeds().prints(&["__fish_seen_subcommand_from train' -s t -l target -r"]);
     sandbox.run(&["man"]).succeeds().prints(&[".TH ERMINE 1", ".B train"]);
     sandbox.run(&["man", "train"]).succeeds().prints(&[".TH ERMINE\\-TRAIN 1", "\\-\\-target COLUMN"]);
-    sandbox.run(&["man", "trian"]).fails(2, &["there is no command 'trian'"]);
+    sandbox.run(&["man", "trian"]).fails(2, &["no command named 'trian'"]);
 }

@@ -183,11 +183,13 @@ fn mistakes_are_reported_with_a_remedy() {
     }
     sandbox.run(&["tune", &table, "-t", "species"]).fails(2, &["--output"]);
     sandbox.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--learner", "forrest"]).fails(2, &["forest"]);
-    sandbox.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "0"]).fails(2, &["'0' is not a time"]);
+    sandbox
+        .run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "0"])
+        .fails(2, &["'0' is not a duration"]);
     sandbox
         .run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "0.000001s", "--quiet"])
         .fails(1, &["the budget ended before the first setting was finished"]);
-    sandbox.run(&["compare", &table, "-t", "species", "--budget", "0s"]).fails(2, &["'0s' is not a time"]);
+    sandbox.run(&["compare", &table, "-t", "species", "--budget", "0s"]).fails(2, &["'0s' is not a duration"]);
     sandbox.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--trials", "0"]).fails(2, &["trials"]);
     sandbox.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--try", "max_depth"]).fails(2, &["NAME=VALUES"]);
     sandbox
@@ -276,7 +278,7 @@ fn a_stopped_comparison_writes_its_page() {
         assert_eq!(output.code, Some(130), "{}", output.err);
         if sandbox.files().contains(&"page.html".to_string()) {
             assert!(
-                output.err.contains("the page has what is finished") && output.out.contains("baseline"),
+                output.err.contains("the page shows what is finished") && output.out.contains("baseline"),
                 "{}",
                 output.err
             );

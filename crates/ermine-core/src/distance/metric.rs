@@ -138,7 +138,7 @@ impl Metric {
                     owner: "minkowski".into(),
                     name: "p".into(),
                     value: p.to_string(),
-                    allowed: "a number from 1 up (below 1 the triangle inequality fails)".into(),
+                    allowed: "a number, at least 1 (below 1 the triangle inequality fails)".into(),
                 });
             }
             Metric::Mahalanobis(whitening) => whitening.n_features(),

@@ -232,7 +232,7 @@ pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
         return Err(Error::data("the training set has no feature columns"));
     }
     if !can_learn(learner, data.task()) {
-        let tasks: Vec<&str> = can.tasks.iter().map(|t| t.word()).collect();
+        let tasks: Vec<&str> = can.tasks.iter().map(|t| t.as_str()).collect();
         return unsupported(format!("the task {} (supported: {})", data.task(), tasks.join(", ")));
     }
     if data.weight().is_some() && !can.weights {

@@ -9,19 +9,19 @@ const COUNT_OR_SHARE: &str = "an integer (a count), or a float up to 1.0 (a shar
 
 /// A number of rows, or a share of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Amount {
+pub enum CountOrFraction {
     /// An absolute number.
     Count(usize),
     /// A share of all, rounded up.
-    Share(f64),
+    Fraction(f64),
 }
 
-impl Amount {
+impl CountOrFraction {
     /// The number for `n` rows.
     pub fn of(self, n: usize) -> usize {
         match self {
-            Amount::Count(count) => count,
-            Amount::Share(share) => (share * n as f64).ceil() as usize,
+            CountOrFraction::Count(count) => count,
+            CountOrFraction::Fraction(share) => (share * n as f64).ceil() as usize,
         }
     }
 
@@ -30,36 +30,36 @@ impl Amount {
         let count = self.of(n);
         if count > n {
             let (owner, name, value) = (owner.to_string(), name.to_string(), self.to_value().to_string());
-            return Err(Error::Param { owner, name, value, allowed: format!("at most {n}, as many as there are") });
+            return Err(Error::Param { owner, name, value, allowed: format!("at most {n}") });
         }
         Ok(count.max(1))
     }
 
     /// Rejects a minimum leaf size of all rows, since no node could be split.
     pub fn check_leaf(self, owner: &str) -> Result<()> {
-        if self != Amount::Share(1.0) {
+        if self != CountOrFraction::Fraction(1.0) {
             return Ok(());
         }
-        let allowed = "1 for one row (without a point), or a share below 1.0: leaves of all rows make no tree";
+        let allowed = "a whole number of rows (such as 1, without a decimal point) or a fraction below 1.0";
         let (owner, name, value) = (owner.to_string(), "min_samples_leaf".to_string(), "1.0".to_string());
         Err(Error::Param { owner, name, value, allowed: allowed.into() })
     }
 }
 
-impl ParamType for Amount {
+impl ParamType for CountOrFraction {
     fn kind() -> ParamKind {
         ParamKind::Either(vec![ParamKind::Int, ParamKind::Float])
     }
     fn to_value(&self) -> Value {
         match self {
-            Amount::Count(count) => count.to_value(),
-            Amount::Share(share) => Value::Float(*share),
+            CountOrFraction::Count(count) => count.to_value(),
+            CountOrFraction::Fraction(share) => Value::Float(*share),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Float(x) => Some(Amount::Share(*x)).filter(|_| *x > 0.0 && *x <= 1.0),
-            other => usize::from_value(other).map(Amount::Count),
+            Value::Float(x) => Some(CountOrFraction::Fraction(*x)).filter(|_| *x > 0.0 && *x <= 1.0),
+            other => usize::from_value(other).map(CountOrFraction::Count),
         }
     }
     fn wanted() -> Option<String> {
@@ -79,7 +79,7 @@ pub enum MaxFeatures {
     /// An absolute number.
     Count(usize),
     /// A share of the features.
-    Share(f64),
+    Fraction(f64),
 }
 
 impl MaxFeatures {
@@ -90,7 +90,7 @@ impl MaxFeatures {
             MaxFeatures::Sqrt => d.isqrt(),
             MaxFeatures::Log2 => d.max(1).ilog2() as usize,
             MaxFeatures::Count(count) => count.min(d),
-            MaxFeatures::Share(share) => (share * d as f64) as usize,
+            MaxFeatures::Fraction(share) => (share * d as f64) as usize,
         };
         count.clamp(1, d.max(1))
     }
@@ -110,7 +110,7 @@ impl ParamType for MaxFeatures {
             MaxFeatures::Sqrt => Value::Text("sqrt".into()),
             MaxFeatures::Log2 => Value::Text("log2".into()),
             MaxFeatures::Count(count) => count.to_value(),
-            MaxFeatures::Share(share) => Value::Float(*share),
+            MaxFeatures::Fraction(share) => Value::Float(*share),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
@@ -118,7 +118,7 @@ impl ParamType for MaxFeatures {
             Value::None => Some(MaxFeatures::All),
             Value::Text(word) if word == "sqrt" => Some(MaxFeatures::Sqrt),
             Value::Text(word) if word == "log2" => Some(MaxFeatures::Log2),
-            Value::Float(x) => Some(MaxFeatures::Share(*x)).filter(|_| *x > 0.0 && *x <= 1.0),
+            Value::Float(x) => Some(MaxFeatures::Fraction(*x)).filter(|_| *x > 0.0 && *x <= 1.0),
             other => usize::from_value(other).filter(|&count| count > 0).map(MaxFeatures::Count),
         }
     }

@@ -29,7 +29,7 @@ impl Task {
     pub const ALL: [Task; 4] = [Task::Classification, Task::Regression, Task::Ranking, Task::Multilabel];
 
     /// The name in messages and on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Task::Classification => "classification",
             Task::Regression => "regression",
@@ -41,7 +41,7 @@ impl Task {
 
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -188,16 +188,17 @@ impl Dataset {
             }
             (Target::Values { values, .. }, Task::Regression | Task::Ranking) => {
                 if let Some(i) = values.iter().position(|v| v.is_nan() || v.abs() > LARGEST_TARGET) {
-                    let (value, row) = (values[i], i / (values.len() / n.max(1)).max(1) + 1);
-                    return Err(Error::data(format!(
-                        "the target is {value:?} in row {row}; it must be a number from -{LARGEST_TARGET:e} to {LARGEST_TARGET:e}"
-                    )));
+                    let (value, row) = (values[i], i / (values.len() / n.max(1)).max(1));
+                    let message = format!(
+                        "the target is {value:?}; it must be a number from -{LARGEST_TARGET:e} to {LARGEST_TARGET:e}"
+                    );
+                    return Err(Error::row(row, message));
                 }
             }
             (Target::Values { values, n_outputs }, Task::Multilabel) => {
                 if let Some(i) = values.iter().position(|&v| v != 0.0 && v != 1.0) {
-                    let (value, row) = (values[i], i / n_outputs.max(&1) + 1);
-                    return Err(Error::data(format!("a label is {value} in row {row}; expected 0 or 1")));
+                    let (value, row) = (values[i], i / n_outputs.max(&1));
+                    return Err(Error::row(row, format!("a label is {value}; expected 0 or 1")));
                 }
             }
             _ => return Err(Error::data(format!("the target is not suitable for the task {task}"))),
@@ -261,10 +262,9 @@ impl Dataset {
             }
             let fine = |w: f64| w == 0.0 || (1.0 / LARGEST_WEIGHT..=LARGEST_WEIGHT).contains(&w);
             if let Some(i) = w.iter().position(|&w| !fine(w)) {
-                let (row, value, least) = (i + 1, w[i], 1.0 / LARGEST_WEIGHT);
-                return Err(Error::data(format!(
-                    "the weight of row {row} is {value:?}; it must be 0, or from {least:e} to {LARGEST_WEIGHT:e}"
-                )));
+                let (value, least) = (w[i], 1.0 / LARGEST_WEIGHT);
+                let message = format!("the weight is {value:?}; it must be 0, or from {least:e} to {LARGEST_WEIGHT:e}");
+                return Err(Error::row(i, message));
             }
             if !w.is_empty() && w.iter().all(|&w| w == 0.0) {
                 return Err(Error::data("all sample weights are zero; at least one must be positive"));
@@ -291,10 +291,8 @@ impl Dataset {
                 return Err(Error::data(format!("got {} init scores for {n} rows", scores.len())));
             }
             if let Some(i) = scores.iter().position(|s| !s.is_finite()) {
-                let (row, score) = (i / (scores.len() / n) + 1, scores[i]);
-                return Err(Error::data(format!(
-                    "the init score of row {row} is {score:?}; it must be a finite number"
-                )));
+                let (row, score) = (i / (scores.len() / n), scores[i]);
+                return Err(Error::row(row, format!("the init score is {score:?}; it must be a finite number")));
             }
         }
         self.init_score = scores;
@@ -551,7 +549,7 @@ fn numbers_of(role: &str, column: &Column, rows: Option<&[u32]>) -> Result<Vec<f
     }
     let numbers = column.numbers(rows);
     match numbers.iter().position(|x| x.is_nan()) {
-        Some(i) => Err(Error::data(format!("the {role} '{name}' is missing in row {}", i + 1))),
+        Some(i) => Err(Error::row(i, format!("the {role} '{name}' is missing"))),
         None => Ok(numbers),
     }
 }

@@ -281,15 +281,10 @@ fn check_finite(features: &Features) -> Result<()> {
             _ => column.numbers(features.rows()).iter().position(|x| x.is_infinite()),
         };
         if let Some(i) = infinite {
-            let place = if matches!(column.values, Values::Sparse { .. }) {
-                String::new()
-            } else {
-                format!(" in row {}", i + 1)
-            };
-            return Err(Error::data(format!(
-                "column '{}' is infinite{place}; values must be finite or missing",
-                column.name
-            )));
+            let message = format!("column '{}' is infinite; values must be finite or missing", column.name);
+            // The stored values of a sparse column are not indexed by row.
+            let is_sparse = matches!(column.values, Values::Sparse { .. });
+            return Err(if is_sparse { Error::data(message) } else { Error::row(i, message) });
         }
     }
     Ok(())
@@ -404,7 +399,7 @@ mod tests {
         let new = features(vec![Column::numeric("a", vec![f64::NAN, 5.0])]);
         assert_eq!(map.numbers(&new).unwrap().design().unwrap().times(&[1.0], 0.0), [2.0, 5.0]);
         let infinite = features(vec![Column::numeric("a", vec![1.0, f64::INFINITY])]);
-        assert!(map.numbers(&infinite).unwrap_err().to_string().contains("'a' is infinite in row 2"));
+        assert!(map.numbers(&infinite).unwrap_err().to_string().contains("row 2: column 'a' is infinite"));
     }
 
     #[test]

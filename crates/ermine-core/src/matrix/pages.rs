@@ -18,13 +18,13 @@ pub fn with_capacity<T>(n: usize) -> Vec<T> {
     let mut values = Vec::with_capacity(n);
     let room = values.spare_capacity_mut();
     if size_of_val(room) >= LEAST_BYTES {
-        ask(room);
+        advise_huge_pages(room);
     }
     values
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
-fn ask<T>(room: &mut [std::mem::MaybeUninit<T>]) {
+fn advise_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     const PAGE: usize = 4096;
     let first = room.as_mut_ptr().cast::<u8>();
     let before = first.align_offset(PAGE);
@@ -34,7 +34,7 @@ fn ask<T>(room: &mut [std::mem::MaybeUninit<T>]) {
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
-fn ask<T>(_: &mut [std::mem::MaybeUninit<T>]) {}
+fn advise_huge_pages<T>(_: &mut [std::mem::MaybeUninit<T>]) {}
 
 #[cfg(test)]
 mod tests {

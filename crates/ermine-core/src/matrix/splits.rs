@@ -19,7 +19,7 @@ use crate::rng::{self, Purpose};
 /// Train/test splits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Splits {
-    ways: Vec<SplitGroup>,
+    groups: Vec<SplitGroup>,
     n_rows: usize,
 }
 
@@ -36,7 +36,7 @@ enum SplitGroup {
     Given { train: Vec<u32>, test: Vec<u32> },
 }
 
-fn refuse(name: &str, value: impl ToString, allowed: String) -> Error {
+fn invalid(name: &str, value: impl ToString, allowed: String) -> Error {
     Error::Param { owner: "cross-validation".into(), name: name.into(), value: value.to_string(), allowed }
 }
 
@@ -50,17 +50,17 @@ impl Splits {
     pub fn repeated(data: &Dataset, n_folds: usize, times: usize, seed: u64) -> Result<Splits> {
         let n_units = n_units(data);
         if n_folds < 2 || n_folds > n_units {
-            return Err(refuse("folds", n_folds, format!("a whole number from 2 to {n_units}")));
+            return Err(invalid("folds", n_folds, format!("a whole number from 2 to {n_units}")));
         }
         if !(1..=1000).contains(&times) {
-            return Err(refuse("repeats", times, "a whole number from 1 to 1000".into()));
+            return Err(invalid("repeats", times, "a whole number from 1 to 1000".into()));
         }
-        let way = |time: usize| SplitGroup::Folds { fold: deal(data, n_folds, seed, time as u64), n_folds };
-        Ok(Splits { ways: (0..times).map(way).collect(), n_rows: data.n_rows() })
+        let group = |time: usize| SplitGroup::Folds { fold: assign_folds(data, n_folds, seed, time as u64), n_folds };
+        Ok(Splits { groups: (0..times).map(group).collect(), n_rows: data.n_rows() })
     }
 
     /// K-fold cross-validation without shuffling: contiguous rows, stratified by class as scikit-learn does it.
-    pub fn in_order(data: &Dataset, n_folds: usize) -> Result<Splits> {
+    pub fn unshuffled_k_fold(data: &Dataset, n_folds: usize) -> Result<Splits> {
         let most = match (data.target(), data.group()) {
             (Target::Classes { codes, labels }, None) => {
                 class_sizes(codes, labels.len()).into_iter().max().unwrap_or(0)
@@ -68,13 +68,16 @@ impl Splits {
             _ => n_units(data),
         };
         if n_folds < 2 || n_folds > most {
-            return Err(refuse("folds", n_folds, format!("a whole number from 2 to {most}")));
+            return Err(invalid("folds", n_folds, format!("a whole number from 2 to {most}")));
         }
-        Ok(Splits { ways: vec![SplitGroup::Folds { fold: stretches(data, n_folds), n_folds }], n_rows: data.n_rows() })
+        Ok(Splits {
+            groups: vec![SplitGroup::Folds { fold: assign_contiguous_folds(data, n_folds), n_folds }],
+            n_rows: data.n_rows(),
+        })
     }
 
     /// Folds as given; empty folds are skipped.
-    pub fn of_folds(data: &Dataset, fold: &[u32]) -> Result<Splits> {
+    pub fn from_folds(data: &Dataset, fold: &[u32]) -> Result<Splits> {
         let mut known = fold.to_vec();
         known.sort_unstable();
         known.dedup();
@@ -85,8 +88,8 @@ impl Splits {
             )));
         }
         let place = |f: &u32| known.binary_search(f).unwrap_or(0) as u32;
-        let way = SplitGroup::Folds { fold: fold.iter().map(place).collect(), n_folds: known.len() };
-        Ok(Splits { ways: vec![way], n_rows: fold.len() })
+        let group = SplitGroup::Folds { fold: fold.iter().map(place).collect(), n_folds: known.len() };
+        Ok(Splits { groups: vec![group], n_rows: fold.len() })
     }
 
     /// Leave-one-out: each row, or group of rows, is tested by itself.
@@ -101,38 +104,39 @@ impl Splits {
             Some(group) => group.to_vec(),
             None => (0..data.n_rows() as u32).collect(),
         };
-        Ok(Splits { ways: vec![SplitGroup::Folds { fold, n_folds: n_units }], n_rows: data.n_rows() })
+        Ok(Splits { groups: vec![SplitGroup::Folds { fold, n_folds: n_units }], n_rows: data.n_rows() })
     }
 
     /// Time-ordered splits: `n_folds` ranges of equal length at the end are each tested by a model of all rows before them.
     pub fn time_ordered(data: &Dataset, n_folds: usize) -> Result<Splits> {
         let n = data.n_rows();
         if n_folds < 1 || n_folds >= n {
-            return Err(refuse("folds", n_folds, format!("a whole number from 1 to {}", n.saturating_sub(1))));
+            return Err(invalid("folds", n_folds, format!("a whole number from 1 to {}", n.saturating_sub(1))));
         }
         let length = n / (n_folds + 1);
-        let way = |i: usize| SplitGroup::After { from: n - (n_folds - i) * length, to: n - (n_folds - i - 1) * length };
-        Ok(Splits { ways: (0..n_folds).map(way).collect(), n_rows: n })
+        let group =
+            |i: usize| SplitGroup::After { from: n - (n_folds - i) * length, to: n - (n_folds - i - 1) * length };
+        Ok(Splits { groups: (0..n_folds).map(group).collect(), n_rows: n })
     }
 
     /// Tests a random share of the rows, between 0 and 1.
     pub fn holdout(data: &Dataset, share: f64, seed: u64) -> Result<Splits> {
         let n_units = n_units(data);
         if !(share > 0.0 && share < 1.0) {
-            return Err(refuse("holdout", share, "a share between 0 and 1".into()));
+            return Err(invalid("holdout", share, "a share between 0 and 1".into()));
         }
         if n_units < 2 {
             return Err(Error::data(format!("a holdout needs at least two rows or groups, but there are {n_units}")));
         }
         let tested = ((share * n_units as f64).round() as usize).clamp(1, n_units - 1);
         // As many folds as there are units, of which the first few are tested; stratified.
-        let order = deal(data, n_units, seed, 0);
+        let order = assign_folds(data, n_units, seed, 0);
         let fold = order.iter().map(|&place| u32::from(spread(place as usize, tested, n_units))).collect();
-        Ok(Splits { ways: vec![SplitGroup::Only { fold, tested: 1 }], n_rows: data.n_rows() })
+        Ok(Splits { groups: vec![SplitGroup::Only { fold, tested: 1 }], n_rows: data.n_rows() })
     }
 
     /// Training and test rows as given.
-    pub fn given(data: &Dataset, parts: Vec<(Vec<u32>, Vec<u32>)>) -> Result<Splits> {
+    pub fn from_indices(data: &Dataset, parts: Vec<(Vec<u32>, Vec<u32>)>) -> Result<Splits> {
         let n_rows = data.n_rows();
         for (index, (train, test)) in parts.iter().enumerate() {
             if train.is_empty() || test.is_empty() || train.iter().chain(test).any(|&row| row as usize >= n_rows) {
@@ -144,16 +148,16 @@ impl Splits {
         if parts.is_empty() {
             return Err(Error::data("there are no splits"));
         }
-        let ways = match as_folds(&parts, n_rows) {
+        let groups = match as_folds(&parts, n_rows) {
             Some(fold) => vec![SplitGroup::Folds { fold, n_folds: parts.len() }],
             None => parts.into_iter().map(|(train, test)| SplitGroup::Given { train, test }).collect(),
         };
-        Ok(Splits { ways, n_rows })
+        Ok(Splits { groups, n_rows })
     }
 
     /// The fold of each row and the number of folds, if every row is tested once and used for training in all other folds.
     pub fn folds(&self) -> Option<(&[u32], usize)> {
-        match &self.ways[..] {
+        match &self.groups[..] {
             [SplitGroup::Folds { fold, n_folds }] => Some((fold, *n_folds)),
             _ => None,
         }
@@ -161,7 +165,7 @@ impl Splits {
 
     /// Number of splits.
     pub fn len(&self) -> usize {
-        self.ways.iter().map(SplitGroup::len).sum()
+        self.groups.iter().map(SplitGroup::len).sum()
     }
 
     /// Whether there are no splits.
@@ -172,14 +176,14 @@ impl Splits {
     /// The splits of each repetition; splits that are not folds form one.
     pub fn rounds(&self) -> Vec<std::ops::Range<usize>> {
         let (mut rounds, mut first, mut last): (Vec<std::ops::Range<usize>>, usize, usize) = (Vec::new(), 0, 0);
-        for way in &self.ways {
-            let dealt = matches!(way, SplitGroup::Folds { .. });
-            if dealt && last > first {
+        for group in &self.groups {
+            let are_folds = matches!(group, SplitGroup::Folds { .. });
+            if are_folds && last > first {
                 rounds.push(first..last);
                 first = last;
             }
-            last += way.len();
-            if dealt {
+            last += group.len();
+            if are_folds {
                 rounds.push(first..last);
                 first = last;
             }
@@ -189,22 +193,22 @@ impl Splits {
     }
 
     /// Number of rows of the smallest test set.
-    pub fn least_tested(&self) -> usize {
-        let of_way = |way: &SplitGroup| match way {
+    pub fn min_test_size(&self) -> usize {
+        let tested = |group: &SplitGroup| match group {
             SplitGroup::Folds { fold, n_folds } => class_sizes(fold, *n_folds).into_iter().min().unwrap_or(0),
             SplitGroup::Only { fold, tested } => fold.iter().filter(|f| *f == tested).count(),
             SplitGroup::Given { test, .. } => test.len(),
             SplitGroup::After { from, to } => to - from,
         };
-        self.ways.iter().map(of_way).min().unwrap_or(0)
+        self.groups.iter().map(tested).min().unwrap_or(0)
     }
 
     /// Training rows and test rows of a split, in order.
     pub fn split(&self, mut index: usize) -> (Vec<u32>, Vec<u32>) {
         let rows = 0..self.n_rows as u32;
-        for way in &self.ways {
-            if index < way.len() {
-                return match way {
+        for group in &self.groups {
+            if index < group.len() {
+                return match group {
                     SplitGroup::Folds { fold, .. } => rows.partition(|&row| fold[row as usize] as usize != index),
                     SplitGroup::Only { fold, tested } => rows.partition(|&row| fold[row as usize] != *tested),
                     SplitGroup::Given { train, test } => (train.clone(), test.clone()),
@@ -213,7 +217,7 @@ impl Splits {
                     }
                 };
             }
-            index -= way.len();
+            index -= group.len();
         }
         (rows.collect(), Vec::new())
     }
@@ -255,7 +259,7 @@ fn n_units(data: &Dataset) -> usize {
 }
 
 /// Assigns rows to folds at random: stratified by class, groups kept together.
-fn deal(data: &Dataset, n_folds: usize, seed: u64, time: u64) -> Vec<u32> {
+fn assign_folds(data: &Dataset, n_folds: usize, seed: u64, time: u64) -> Vec<u32> {
     let n_units = n_units(data);
     let mut units: Vec<u32> = (0..n_units as u32).collect();
     rng::shuffle(&mut Purpose::Folds.stream(seed, &[time]), &mut units);
@@ -278,7 +282,7 @@ fn class_sizes(codes: &[u32], n_classes: usize) -> Vec<usize> {
 }
 
 /// Assigns contiguous rows to folds, such that each fold gets as many rows of each class as in a round-robin assignment of the rows sorted by class.
-fn stretches(data: &Dataset, n_folds: usize) -> Vec<u32> {
+fn assign_contiguous_folds(data: &Dataset, n_folds: usize) -> Vec<u32> {
     let (Target::Classes { codes, labels }, None) = (data.target(), data.group()) else {
         let n_units = n_units(data);
         // The first folds have one more row if the sizes can't be equal.
@@ -301,10 +305,10 @@ fn stretches(data: &Dataset, n_folds: usize) -> Vec<u32> {
         }
     }
     // Number of the sorted rows before `end` that are assigned to a fold.
-    let dealt = |end: usize, fold: usize| (end + n_folds - 1 - fold) / n_folds;
+    let are_folds = |end: usize, fold: usize| (end + n_folds - 1 - fold) / n_folds;
     let share = |class: usize, fold: usize| {
         let start = start[class].unwrap_or(0);
-        dealt(start + sizes[class], fold) - dealt(start, fold)
+        are_folds(start + sizes[class], fold) - are_folds(start, fold)
     };
     // For each class the current fold, and how many rows it still gets.
     let mut filling: Vec<(usize, usize)> = (0..labels.len()).map(|class| (0, share(class, 0))).collect();
@@ -377,23 +381,23 @@ mod tests {
     fn ordered_folds_equal_those_of_scikit_learn() {
         let numbers = Table::from_rows(&["x", "y"], &(0..7).map(|i| vec![0.0, f64::from(i) + 0.5]).collect::<Vec<_>>());
         let numbers = numbers.unwrap().dataset("y").unwrap();
-        assert_eq!(Splits::in_order(&numbers, 3).unwrap().folds(), Some((&[0, 0, 0, 1, 1, 2, 2][..], 3)));
+        assert_eq!(Splits::unshuffled_k_fold(&numbers, 3).unwrap().folds(), Some((&[0, 0, 0, 1, 1, 2, 2][..], 3)));
         // The result of scikit-learn's StratifiedKFold(3) for these labels.
         let names: Vec<Option<&str>> = "b a a b a c c a b a a".split(' ').map(Some).collect();
         let table = Table::new(vec![Column::numeric("x", vec![0.0; 11]), Column::nominal("y", &names)]).unwrap();
         let classes = table.dataset("y").unwrap();
-        let splits = Splits::in_order(&classes, 3).unwrap();
+        let splits = Splits::unshuffled_k_fold(&classes, 3).unwrap();
         assert_eq!(splits.folds(), Some((&[0, 0, 0, 1, 1, 0, 1, 1, 2, 2, 2][..], 3)));
-        assert!(Splits::in_order(&classes, 7).is_err() && Splits::in_order(&classes, 1).is_err());
-        assert!(Splits::in_order(&numbers, 8).is_err());
+        assert!(Splits::unshuffled_k_fold(&classes, 7).is_err() && Splits::unshuffled_k_fold(&classes, 1).is_err());
+        assert!(Splits::unshuffled_k_fold(&numbers, 8).is_err());
     }
 
     #[test]
     fn given_folds_are_used() {
         let data = two_classes(5);
-        let splits = Splits::of_folds(&data, &[7, 2, 2, 7, 9]).unwrap();
+        let splits = Splits::from_folds(&data, &[7, 2, 2, 7, 9]).unwrap();
         assert_eq!(splits.folds(), Some((&[1, 0, 0, 1, 2][..], 3)));
-        assert!(Splits::of_folds(&data, &[1; 5]).is_err() && Splits::of_folds(&data, &[0, 1]).is_err());
+        assert!(Splits::from_folds(&data, &[1; 5]).is_err() && Splits::from_folds(&data, &[0, 1]).is_err());
     }
 
     proptest! {
@@ -402,7 +406,7 @@ mod tests {
             let names: Vec<Option<&str>> = codes.iter().map(|&c| Some(["p", "q", "r", "s"][c])).collect();
             let table = Table::new(vec![Column::numeric("x", vec![0.0; codes.len()]), Column::nominal("y", &names)]).unwrap();
             let data = table.dataset("y").unwrap();
-            let Ok(splits) = Splits::in_order(&data, n_folds) else { return Ok(()) };
+            let Ok(splits) = Splits::unshuffled_k_fold(&data, n_folds) else { return Ok(()) };
             let (fold, k) = splits.folds().unwrap();
             let count = |f: u32, c: Option<usize>| (0..fold.len()).filter(|&i| fold[i] == f && c.is_none_or(|c| codes[i] == c)).count();
             for class in [None, Some(0), Some(1), Some(2), Some(3)] {

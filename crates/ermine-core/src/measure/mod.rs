@@ -128,52 +128,52 @@ type MeasureInfo = (Measure, &'static str, &'static str, bool, &'static [Task]);
 
 #[rustfmt::skip]
 const FACTS: &[MeasureInfo] = &[
-    (Accuracy, "accuracy", "share of rows whose class is predicted right", HIGHER, CLASSES),
-    (ErrorRate, "error rate", "share of rows whose class is predicted wrong", LOWER, CLASSES),
-    (BalancedAccuracy, "balanced accuracy", "mean over classes of the share of their rows that is found; rare classes count as much as frequent ones", HIGHER, CLASSES),
-    (MacroPrecision, "macro precision", "of what is predicted as a class or label, the share that is of it, averaged over classes or labels", HIGHER, CLASSES_OR_LABELS),
-    (MacroRecall, "macro recall", "of what is of a class or label, the share that is found, averaged over classes or labels", HIGHER, CLASSES_OR_LABELS),
-    (MacroF1, "macro F1", "harmonic mean of precision and recall, averaged over classes or labels", HIGHER, CLASSES_OR_LABELS),
-    (WeightedPrecision, "weighted precision", "of what is predicted as a class, the share that is of it, averaged over classes by their rows", HIGHER, CLASSES),
-    (WeightedRecall, "weighted recall", "of what is of a class, the share that is found, averaged over classes by their rows: the accuracy", HIGHER, CLASSES),
-    (WeightedF1, "weighted F1", "harmonic mean of precision and recall, averaged over classes by their rows", HIGHER, CLASSES),
-    (Matthews, "MCC", "correlation of prediction and truth: 1 perfect, 0 like guessing", HIGHER, CLASSES),
-    (Kappa, "kappa", "agreement beyond chance: 1 perfect, 0 like guessing", HIGHER, CLASSES),
-    (LogLoss, "log loss", "mean of -ln p(true class): punishes sure mistakes", LOWER, CLASSES),
+    (Accuracy, "accuracy", "fraction of correct predictions", HIGHER, CLASSES),
+    (ErrorRate, "error rate", "fraction of wrong predictions", LOWER, CLASSES),
+    (BalancedAccuracy, "balanced accuracy", "mean recall of all classes: rare classes count as much as frequent ones", HIGHER, CLASSES),
+    (MacroPrecision, "macro precision", "precision, averaged over classes or labels", HIGHER, CLASSES_OR_LABELS),
+    (MacroRecall, "macro recall", "recall, averaged over classes or labels", HIGHER, CLASSES_OR_LABELS),
+    (MacroF1, "macro F1", "F1 (harmonic mean of precision and recall), averaged over classes or labels", HIGHER, CLASSES_OR_LABELS),
+    (WeightedPrecision, "weighted precision", "precision, averaged over classes weighted by their rows", HIGHER, CLASSES),
+    (WeightedRecall, "weighted recall", "recall, averaged over classes weighted by their rows: equal to the accuracy", HIGHER, CLASSES),
+    (WeightedF1, "weighted F1", "F1, averaged over classes weighted by their rows", HIGHER, CLASSES),
+    (Matthews, "MCC", "Matthews correlation coefficient: 1 is perfect, 0 is chance", HIGHER, CLASSES),
+    (Kappa, "kappa", "Cohen's kappa, agreement beyond chance: 1 is perfect, 0 is chance", HIGHER, CLASSES),
+    (LogLoss, "log loss", "mean of -ln p(true class): penalizes confident mistakes", LOWER, CLASSES),
     (Brier, "Brier score", "mean squared error of the probabilities", LOWER, CLASSES),
-    (RocAuc, "ROC AUC", "chance that a row of a class scores higher than a row of another: 0.5 like guessing", HIGHER, CLASSES_OR_ORDERS),
-    (AveragePrecision, "average precision", "precision averaged over the rows to be found: the area under the precision-recall curve", HIGHER, CLASSES),
-    (CalibrationError, "calibration error", "how far predicted probabilities are from observed shares, on average", LOWER, CLASSES),
-    (Mse, "MSE", "mean squared error, in the square of the target's unit", LOWER, NUMBERS),
-    (Rmse, "RMSE", "root of the mean squared error, in the target's unit: punishes large errors", LOWER, NUMBERS),
-    (Mae, "MAE", "mean absolute error, in the target's unit", LOWER, NUMBERS),
-    (MedianError, "median error", "half of the rows have a smaller error", LOWER, NUMBERS),
-    (Mape, "MAPE", "mean of |error| / |target|: 0.1 is 10 %", LOWER, NUMBERS),
-    (Rmsle, "RMSLE", "root of the mean squared error of ln(1 + target): punishes relative errors", LOWER, NUMBERS),
-    (R2, "R2", "share of the variance that is explained: 1 perfect, 0 like predicting the mean", HIGHER, NUMBERS),
-    (PinballLow, "pinball loss (0.1)", "error of a quantile that one in ten should be below: errors above it cost 0.1, below it 0.9", LOWER, NUMBERS),
-    (PinballMiddle, "pinball loss (0.5)", "error of a median: half of the mean absolute error", LOWER, NUMBERS),
-    (PinballHigh, "pinball loss (0.9)", "error of a quantile that nine in ten should be below: errors above it cost 0.9, below it 0.1", LOWER, NUMBERS),
-    (PoissonDeviance, "Poisson deviance", "misfit of counts, relative to their size", LOWER, NUMBERS),
-    (GammaDeviance, "Gamma deviance", "misfit of positive amounts, relative to their size", LOWER, NUMBERS),
-    (TweedieDeviance, "Tweedie deviance (1.5)", "misfit of amounts of which many are zero, relative to their size", LOWER, NUMBERS),
-    (Ndcg, "NDCG@10", "how much of the best possible gain the first ten places hold", HIGHER, ORDERS),
-    (NdcgFive, "NDCG@5", "how much of the best possible gain the first five places hold", HIGHER, ORDERS),
-    (NdcgOne, "NDCG@1", "how much of the best possible gain the first place holds", HIGHER, ORDERS),
-    (NdcgThree, "NDCG@3", "how much of the best possible gain the first three places hold", HIGHER, ORDERS),
-    (NdcgTwenty, "NDCG@20", "how much of the best possible gain the first twenty places hold", HIGHER, ORDERS),
-    (NdcgAll, "NDCG", "how much of the best possible gain the order has, early places counting more", HIGHER, ORDERS),
-    (Map, "MAP", "mean over queries of the precision at the relevant rows", HIGHER, ORDERS),
-    (Mrr, "MRR", "mean over queries of 1 / place of the first relevant row", HIGHER, ORDERS),
-    (KendallTau, "Kendall tau", "agreement of the order with the grades: 1 the same, -1 the opposite", HIGHER, ORDERS),
-    (OmegaLoss, "omega loss", "share of the pairs of a query that stand in the wrong order", LOWER, ORDERS),
-    (OmegaTop, "omega loss (top 10)", "share of the pairs that stand in the wrong order and of which one belongs among the first ten", LOWER, ORDERS),
-    (OmegaDcg, "omega loss (DCG)", "mean cost of pairs in the wrong order, early places costing more", LOWER, ORDERS),
-    (SubsetAccuracy, "subset accuracy", "share of rows whose labels are all predicted right", HIGHER, LABELS),
-    (HammingLoss, "Hamming loss", "share of rows and labels that are predicted wrong", LOWER, LABELS),
-    (MicroPrecision, "micro precision", "of all labels that are predicted, the share that is right", HIGHER, LABELS),
-    (MicroRecall, "micro recall", "of all labels that there are, the share that is found", HIGHER, LABELS),
-    (MicroF1, "micro F1", "harmonic mean of precision and recall over all rows and labels", HIGHER, LABELS),
+    (RocAuc, "ROC AUC", "probability that a positive row is scored above a negative one: 0.5 is chance", HIGHER, CLASSES_OR_ORDERS),
+    (AveragePrecision, "average precision", "area under the precision-recall curve", HIGHER, CLASSES),
+    (CalibrationError, "calibration error", "mean difference between predicted probabilities and observed frequencies", LOWER, CLASSES),
+    (Mse, "MSE", "mean squared error, in squared units of the target", LOWER, NUMBERS),
+    (Rmse, "RMSE", "root mean squared error, in units of the target: penalizes large errors", LOWER, NUMBERS),
+    (Mae, "MAE", "mean absolute error, in units of the target", LOWER, NUMBERS),
+    (MedianError, "median error", "median absolute error, in units of the target: ignores outliers", LOWER, NUMBERS),
+    (Mape, "MAPE", "mean absolute percentage error, |error| / |target|: 0.1 is 10 %", LOWER, NUMBERS),
+    (Rmsle, "RMSLE", "root mean squared error of ln(1 + target): penalizes relative errors", LOWER, NUMBERS),
+    (R2, "R2", "fraction of the variance that is explained: 1 is perfect, 0 is as good as the mean", HIGHER, NUMBERS),
+    (PinballLow, "pinball loss (0.1)", "quantile loss at level 0.1", LOWER, NUMBERS),
+    (PinballMiddle, "pinball loss (0.5)", "quantile loss at level 0.5: half of the mean absolute error", LOWER, NUMBERS),
+    (PinballHigh, "pinball loss (0.9)", "quantile loss at level 0.9", LOWER, NUMBERS),
+    (PoissonDeviance, "Poisson deviance", "deviance of a Poisson model, for counts", LOWER, NUMBERS),
+    (GammaDeviance, "Gamma deviance", "deviance of a Gamma model, for positive amounts", LOWER, NUMBERS),
+    (TweedieDeviance, "Tweedie deviance (1.5)", "deviance of a Tweedie model, for amounts of which many are zero", LOWER, NUMBERS),
+    (Ndcg, "NDCG@10", "normalized discounted cumulative gain of the top 10: 1 is the ideal ranking", HIGHER, ORDERS),
+    (NdcgFive, "NDCG@5", "normalized discounted cumulative gain of the top 5: 1 is the ideal ranking", HIGHER, ORDERS),
+    (NdcgOne, "NDCG@1", "normalized gain of the top row: 1 is the ideal ranking", HIGHER, ORDERS),
+    (NdcgThree, "NDCG@3", "normalized discounted cumulative gain of the top 3: 1 is the ideal ranking", HIGHER, ORDERS),
+    (NdcgTwenty, "NDCG@20", "normalized discounted cumulative gain of the top 20: 1 is the ideal ranking", HIGHER, ORDERS),
+    (NdcgAll, "NDCG", "normalized discounted cumulative gain: 1 is the ideal ranking", HIGHER, ORDERS),
+    (Map, "MAP", "mean average precision over the queries", HIGHER, ORDERS),
+    (Mrr, "MRR", "mean reciprocal rank of the first relevant row", HIGHER, ORDERS),
+    (KendallTau, "Kendall tau", "rank correlation of scores and relevance: 1 is the same order, -1 the opposite", HIGHER, ORDERS),
+    (OmegaLoss, "omega loss", "fraction of the pairs of a query in the wrong order", LOWER, ORDERS),
+    (OmegaTop, "omega loss (top 10)", "fraction of the pairs in the wrong order, of those with a row of the ideal top 10", LOWER, ORDERS),
+    (OmegaDcg, "omega loss (DCG)", "mean cost of pairs in the wrong order, higher at the top", LOWER, ORDERS),
+    (SubsetAccuracy, "subset accuracy", "fraction of rows whose labels are all correct", HIGHER, LABELS),
+    (HammingLoss, "Hamming loss", "fraction of wrong labels", LOWER, LABELS),
+    (MicroPrecision, "micro precision", "precision over all rows and labels", HIGHER, LABELS),
+    (MicroRecall, "micro recall", "recall over all rows and labels", HIGHER, LABELS),
+    (MicroF1, "micro F1", "F1 over all rows and labels", HIGHER, LABELS),
 ];
 
 /// All metrics.
@@ -184,8 +184,8 @@ pub fn measures() -> impl Iterator<Item = Measure> {
 impl Measure {
     /// The metric with this name.
     pub fn parse(word: &str) -> Result<Measure> {
-        let found = measures().find(|measure| measure.word() == word);
-        found.ok_or_else(|| Error::unknown("measure", word, FACTS.iter().map(|facts| facts.0.word())))
+        let found = measures().find(|measure| measure.as_str() == word);
+        found.ok_or_else(|| Error::unknown("measure", word, FACTS.iter().map(|facts| facts.0.as_str())))
     }
 
     fn facts(self) -> &'static MeasureInfo {
@@ -219,8 +219,8 @@ impl Measure {
     }
 
     /// Names of all metrics of a task.
-    pub fn words(task: Task) -> impl Iterator<Item = &'static str> {
-        measures().filter(move |measure| measure.measures(task)).map(|measure| measure.word())
+    pub fn names(task: Task) -> impl Iterator<Item = &'static str> {
+        measures().filter(move |measure| measure.measures(task)).map(|measure| measure.as_str())
     }
 
     /// Whether the metric is a mean over rows (or queries), so that the mean over parts of equal size is the mean over the whole.
@@ -245,8 +245,8 @@ impl Measure {
         (usual != self).then_some(usual)
     }
 
-    /// Lower is better; undefined scores are worst.
-    pub fn badness(self, score: f64) -> f64 {
+    /// A key to sort scores by, the best first: lower is better, undefined scores come last.
+    pub fn sort_key(self, score: f64) -> f64 {
         match (score.is_nan(), self.higher_is_better()) {
             (true, _) => f64::INFINITY,
             (false, true) => -score,
@@ -259,11 +259,11 @@ impl Measure {
         if self.measures(task) {
             return Ok(());
         }
-        let others: Vec<&str> = Measure::words(task).collect();
+        let others: Vec<&str> = Measure::names(task).collect();
         Err(Error::Param {
             owner: "evaluation".into(),
             name: "measure".into(),
-            value: self.word().into(),
+            value: self.as_str().into(),
             allowed: format!("a metric for {task}: {}", others.join(", ")),
         })
     }
@@ -290,14 +290,14 @@ impl Measure {
     }
 
     /// The main metrics of a comparison, the deciding one first: the given one, or the defaults of the task.
-    pub fn headline(task: Task, asked: Option<Measure>) -> Vec<Measure> {
+    pub fn headline(task: Task, preferred: Option<Measure>) -> Vec<Measure> {
         let usual: &[Measure] = match task {
             Classification => &[Accuracy, LogLoss, RocAuc],
             Regression => &[Rmse, Mae, R2],
             Ranking => &[Ndcg, Map, Mrr],
             Multilabel => &[SubsetAccuracy, HammingLoss, MicroF1],
         };
-        asked.into_iter().chain(usual.iter().copied().filter(|m| Some(*m) != asked)).collect()
+        preferred.into_iter().chain(usual.iter().copied().filter(|m| Some(*m) != preferred)).collect()
     }
 }
 
@@ -309,6 +309,6 @@ mod tests {
     #[test]
     fn every_metric_has_an_entry() {
         let ParamKind::Choice(words) = <Measure as ParamType>::kind() else { panic!("a measure is a word") };
-        assert_eq!(measures().map(|measure| measure.word()).collect::<Vec<_>>(), words);
+        assert_eq!(measures().map(|measure| measure.as_str()).collect::<Vec<_>>(), words);
     }
 }

@@ -260,8 +260,8 @@ impl<'a> ClassPredictions<'a> {
     fn value(&self, measure: Measure, confusion: &Confusion, weights: Weights<'_>) -> f64 {
         // Classes without rows under these weights are left out of the mean.
         let over_classes = |score: &dyn Fn(&Ranked) -> Option<f64>| {
-            let told: Vec<f64> = self.ranked().iter().filter_map(score).collect();
-            told.iter().sum::<f64>() / told.len() as f64
+            let defined: Vec<f64> = self.ranked().iter().filter_map(score).collect();
+            defined.iter().sum::<f64>() / defined.len() as f64
         };
         match measure {
             Accuracy => confusion.accuracy(),
@@ -278,7 +278,7 @@ impl<'a> ClassPredictions<'a> {
             RocAuc => over_classes(&|ranked| ranked.roc_auc(weights)),
             // If all rows are positive, average precision is not informative.
             AveragePrecision => {
-                over_classes(&|ranked| ranked.average_precision(weights).filter(|_| ranked.tells_apart(weights)))
+                over_classes(&|ranked| ranked.average_precision(weights).filter(|_| ranked.has_both_classes(weights)))
             }
             LogLoss if self.has_probabilities() => weights.mean(self.log_losses()),
             Brier if self.has_probabilities() => weights.mean(self.brier_losses()),
@@ -357,9 +357,9 @@ impl OutcomeKind<'_> {
 
 fn of_labels(measure: Measure, counts: &[Counts]) -> Option<f64> {
     Some(match measure {
-        MicroPrecision => multilabel::together(counts).precision(),
-        MicroRecall => multilabel::together(counts).recall(),
-        MicroF1 => multilabel::together(counts).f1(),
+        MicroPrecision => multilabel::sum_counts(counts).precision(),
+        MicroRecall => multilabel::sum_counts(counts).recall(),
+        MicroF1 => multilabel::sum_counts(counts).f1(),
         MacroPrecision => multilabel::macro_average(counts, Counts::precision),
         MacroRecall => multilabel::macro_average(counts, Counts::recall),
         MacroF1 => multilabel::macro_average(counts, Counts::f1),
@@ -387,10 +387,11 @@ fn over_queries(measure: Measure, queries: &[QueryScores], weights: Weights<'_>)
         OmegaDcg => Some(omega(scores, grades, Omega::Dcg)),
         _ => None,
     };
-    let told: Vec<(usize, f64)> = queries.iter().enumerate().filter_map(|(q, query)| Some((q, of(query)?))).collect();
-    let of_told: Vec<f64> = told.iter().map(|(q, _)| weights.of(*q)).collect();
+    let defined: Vec<(usize, f64)> =
+        queries.iter().enumerate().filter_map(|(q, query)| Some((q, of(query)?))).collect();
+    let defined_weights: Vec<f64> = defined.iter().map(|(q, _)| weights.of(*q)).collect();
     let least = if measure == KendallTau { -1.0 } else { 0.0 };
-    mean_within(told.iter().map(|(_, value)| *value), Weights::from(&of_told[..]), least, 1.0)
+    mean_within(defined.iter().map(|(_, value)| *value), Weights::from(&defined_weights[..]), least, 1.0)
 }
 
 fn of_numbers(measure: Measure, predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {

@@ -73,12 +73,12 @@ pub fn bootstrap(n_rows: usize, weights: Weights<'_>, scores: impl Fn(Weights<'_
             let row = rng::below(&mut stream, n_rows);
             drawn[row] += weights.of(row);
         }
-        scores(Weights::drawn(&drawn))
+        scores(Weights::resampled(&drawn))
     });
     let interval = |(k, &value): (usize, &f64)| {
-        let mut told: Vec<f64> = draws.iter().map(|draw| draw[k]).filter(|x| !x.is_nan()).collect();
-        told.sort_by(f64::total_cmp);
-        let at = |share: f64| told.get((share * (told.len().max(1) - 1) as f64).round() as usize).copied();
+        let mut defined: Vec<f64> = draws.iter().map(|draw| draw[k]).filter(|x| !x.is_nan()).collect();
+        defined.sort_by(f64::total_cmp);
+        let at = |share: f64| defined.get((share * (defined.len().max(1) - 1) as f64).round() as usize).copied();
         let (low, high) = (at(0.025).unwrap_or(value), at(0.975).unwrap_or(value));
         Score { value, low: low.min(value), high: high.max(value) }
     };

@@ -27,21 +27,21 @@ pub use interval::Score;
 pub struct Weights<'a> {
     each: Option<&'a [f64]>,
     /// Whether a row of weight 0 was not resampled and counts as absent.
-    drawn: bool,
+    resampled: bool,
 }
 
 impl<'a> Weights<'a> {
     /// All weights are 1.
-    pub const EQUAL: Weights<'static> = Weights { each: None, drawn: false };
+    pub const EQUAL: Weights<'static> = Weights { each: None, resampled: false };
 
     /// Counts of a resample. Rows with count 0 are absent; with given weights, a row of weight 0 still shows that its class exists.
-    pub fn drawn(weights: &'a [f64]) -> Self {
-        Weights { each: Some(weights), drawn: true }
+    pub fn resampled(weights: &'a [f64]) -> Self {
+        Weights { each: Some(weights), resampled: true }
     }
 
     /// Whether a row is present.
     pub fn has(self, row: usize) -> bool {
-        !self.drawn || self.of(row) > 0.0
+        !self.resampled || self.of(row) > 0.0
     }
 
     /// The weight of a row.
@@ -64,12 +64,12 @@ impl<'a> Weights<'a> {
 
 impl<'a> From<Option<&'a [f64]>> for Weights<'a> {
     fn from(weights: Option<&'a [f64]>) -> Self {
-        Weights { each: weights, drawn: false }
+        Weights { each: weights, resampled: false }
     }
 }
 
 impl<'a> From<&'a [f64]> for Weights<'a> {
     fn from(weights: &'a [f64]) -> Self {
-        Weights { each: Some(weights), drawn: false }
+        Weights { each: Some(weights), resampled: false }
     }
 }

@@ -56,7 +56,7 @@ pub fn macro_average(counts: &[Counts], score: impl Fn(&Counts) -> f64) -> f64 {
 }
 
 /// Sums over all labels.
-pub fn together(counts: &[Counts]) -> Counts {
+pub fn sum_counts(counts: &[Counts]) -> Counts {
     let add = |a: Counts, b: &Counts| Counts {
         hits: a.hits + b.hits,
         actual: a.actual + b.actual,
@@ -107,8 +107,8 @@ mod tests {
         let (truth, predicted) = ([true, false, false, true, true, false], [true, false, false, true, false, false]);
         let counts = counts(&truth, &predicted, 3, Weights::EQUAL);
         assert_eq!(counts.iter().map(Counts::f1).collect::<Vec<_>>(), [1.0, 0.0, 0.0]);
-        assert_eq!((macro_average(&counts, Counts::f1), together(&counts).f1()), (1.0 / 3.0, 0.8));
-        assert_eq!((together(&counts).precision(), together(&counts).recall()), (1.0, 2.0 / 3.0));
+        assert_eq!((macro_average(&counts, Counts::f1), sum_counts(&counts).f1()), (1.0 / 3.0, 0.8));
+        assert_eq!((sum_counts(&counts).precision(), sum_counts(&counts).recall()), (1.0, 2.0 / 3.0));
         assert_eq!(exact(&truth, &predicted, 3).collect::<Vec<_>>(), [true, false]);
         assert_eq!(wrong_shares(&truth, &predicted, 3).collect::<Vec<_>>(), [0.0, 1.0 / 3.0]);
     }

@@ -24,9 +24,9 @@ pub struct ThresholdPoint {
     /// The threshold.
     pub threshold: f64,
     /// The weight of the true positives.
-    pub hits: f64,
+    pub true_positives: f64,
     /// The weight of the false positives.
-    pub false_alarms: f64,
+    pub false_positives: f64,
 }
 
 impl Ranked {
@@ -41,25 +41,25 @@ impl Ranked {
 
     /// True and false positives at each distinct score, from the highest down.
     pub fn points(&self, weights: Weights<'_>) -> Vec<ThresholdPoint> {
-        let (mut hits, mut false_alarms, mut start) = (0.0, 0.0, 0);
+        let (mut true_positives, mut false_positives, mut start) = (0.0, 0.0, 0);
         let mut points = Vec::with_capacity(self.ends.len());
         for &end in &self.ends {
             for &row in &self.order[start..end] {
                 let w = weights.of(row as usize);
                 if self.positive[row as usize] {
-                    hits += w;
+                    true_positives += w;
                 } else {
-                    false_alarms += w;
+                    false_positives += w;
                 }
             }
-            points.push(ThresholdPoint { threshold: self.scores[start], hits, false_alarms });
+            points.push(ThresholdPoint { threshold: self.scores[start], true_positives, false_positives });
             start = end;
         }
         points
     }
 
     /// Whether both positive and negative rows have weight.
-    pub fn tells_apart(&self, weights: Weights<'_>) -> bool {
+    pub fn has_both_classes(&self, weights: Weights<'_>) -> bool {
         let has =
             |which: bool| (0..self.positive.len()).any(|row| self.positive[row] == which && weights.of(row) > 0.0);
         has(true) && has(false)
@@ -68,27 +68,28 @@ impl Ranked {
     /// The area under the ROC curve; `None` unless both positive and negative rows have weight.
     pub fn roc_auc(&self, weights: Weights<'_>) -> Option<f64> {
         let points = self.points(weights);
-        let last = points.last().filter(|p| p.hits > 0.0 && p.false_alarms > 0.0)?;
+        let last = points.last().filter(|p| p.true_positives > 0.0 && p.false_positives > 0.0)?;
         let mut area = 0.0;
-        let (mut hits, mut false_alarms) = (0.0, 0.0);
+        let (mut true_positives, mut false_positives) = (0.0, 0.0);
         for point in &points {
-            area += (point.false_alarms - false_alarms) * (point.hits + hits) / 2.0;
-            (hits, false_alarms) = (point.hits, point.false_alarms);
+            area += (point.false_positives - false_positives) * (point.true_positives + true_positives) / 2.0;
+            (true_positives, false_positives) = (point.true_positives, point.false_positives);
         }
-        Some(area / (last.hits * last.false_alarms))
+        Some(area / (last.true_positives * last.false_positives))
     }
 
     /// The average precision; `None` if no positive row has weight.
     pub fn average_precision(&self, weights: Weights<'_>) -> Option<f64> {
         let points = self.points(weights);
-        let all = points.last().filter(|p| p.hits > 0.0)?.hits;
+        let all = points.last().filter(|p| p.true_positives > 0.0)?.true_positives;
         let mut sum = 0.0;
-        let mut hits = 0.0;
+        let mut true_positives = 0.0;
         for point in &points {
-            if point.hits > hits {
-                sum += (point.hits - hits) / all * point.hits / (point.hits + point.false_alarms);
+            if point.true_positives > true_positives {
+                sum += (point.true_positives - true_positives) / all * point.true_positives
+                    / (point.true_positives + point.false_positives);
             }
-            hits = point.hits;
+            true_positives = point.true_positives;
         }
         Some(sum)
     }
@@ -96,19 +97,23 @@ impl Ranked {
     /// The ROC curve: (false positive rate, true positive rate), from (0, 0) to (1, 1).
     pub fn roc(&self, weights: Weights<'_>) -> Vec<(f64, f64)> {
         let points = self.points(weights);
-        let Some(last) = points.last().copied().filter(|p| p.hits > 0.0 && p.false_alarms > 0.0) else {
+        let Some(last) = points.last().copied().filter(|p| p.true_positives > 0.0 && p.false_positives > 0.0) else {
             return Vec::new();
         };
-        let rates = points.iter().map(|p| (p.false_alarms / last.false_alarms, p.hits / last.hits));
+        let rates =
+            points.iter().map(|p| (p.false_positives / last.false_positives, p.true_positives / last.true_positives));
         std::iter::once((0.0, 0.0)).chain(rates).collect()
     }
 
     /// The precision-recall curve: (recall, precision), by increasing recall.
     pub fn precision_recall(&self, weights: Weights<'_>) -> Vec<(f64, f64)> {
         let points = self.points(weights);
-        let Some(all) = points.last().map(|p| p.hits).filter(|&hits| hits > 0.0) else { return Vec::new() };
-        let counted = points.iter().filter(|p| p.hits + p.false_alarms > 0.0);
-        let rates = counted.map(|p| (p.hits / all, p.hits / (p.hits + p.false_alarms)));
+        let Some(all) = points.last().map(|p| p.true_positives).filter(|&true_positives| true_positives > 0.0) else {
+            return Vec::new();
+        };
+        let counted = points.iter().filter(|p| p.true_positives + p.false_positives > 0.0);
+        let rates =
+            counted.map(|p| (p.true_positives / all, p.true_positives / (p.true_positives + p.false_positives)));
         std::iter::once((0.0, 1.0)).chain(rates).collect()
     }
 }

@@ -88,6 +88,6 @@ impl Attribute {
 
     /// The number of mistakes of an online learner.
     pub fn n_mistakes(n_mistakes: u64) -> Attribute {
-        Attribute::integer("n_mistakes", n_mistakes as usize, "Total number of mistakes in all passes.")
+        Attribute::integer("n_mistakes", n_mistakes as usize, "Total number of mistakes over all passes.")
     }
 }

@@ -141,7 +141,7 @@ impl Model {
     fn lacks(&self, what: &str) -> Error {
         Error::Unsupported {
             learner: self.header.learner.clone(),
-            need: format!("this: the fitted model has no {what}"),
+            need: format!("this operation: the fitted model has no {what}"),
         }
     }
 }

@@ -14,12 +14,13 @@
 pub mod attribute;
 pub mod certificate;
 pub mod ensemble;
+mod explain_row;
 pub mod file;
 pub mod importance;
 mod picture;
 pub mod prediction;
 pub mod predictor;
-mod reasons;
+
 pub mod shap;
 
 pub use crate::loss::Link;
@@ -127,7 +128,7 @@ pub trait Fitted: Any + Send + Sync {
     }
 
     /// Explains the prediction of a row, if the model supports it.
-    fn reasons(&self, _schema: &Schema, _features: &Features, _row: usize) -> Option<String> {
+    fn explain_row(&self, _schema: &Schema, _features: &Features, _row: usize) -> Option<String> {
         None
     }
 
@@ -143,7 +144,10 @@ pub trait Fitted: Any + Send + Sync {
 
     /// A member model, as in its own file. Parameters that are not given have their defaults.
     fn part(&self, _part: usize, header: &Header) -> Result<(Header, Sections)> {
-        Err(Error::Unsupported { learner: header.learner.clone(), need: "being made of other models".into() })
+        Err(Error::Unsupported {
+            learner: header.learner.clone(),
+            need: "access to its members: it is not made of other models".into(),
+        })
     }
 
     /// The node where each row ends, of a single tree. A row that missing values divide among several ends in the one that gets the largest share of it.
@@ -356,23 +360,6 @@ impl Model {
     /// The cost-complexity pruning path of a tree, from the full tree to its root: alphas, total leaf impurities and numbers of leaves.
     pub fn pruning_path(&self) -> Option<Vec<(f64, f64, usize)>> {
         self.fitted.pruning_path()
-    }
-
-    /// Explains the prediction of a row of a table, if the model supports it.
-    pub fn reasons(&self, table: &Table, row: usize) -> Result<Option<String>> {
-        if row >= table.n_rows() {
-            return Err(Error::data(format!("row {row} is out of range (there are {} rows)", table.n_rows())));
-        }
-        Ok(self.fitted.reasons(&self.header.schema, &self.header.schema.features_of(table)?, row))
-    }
-
-    /// The same for columns in the order of the training data, whatever their names.
-    pub fn reasons_of_columns(&self, columns: Vec<Column>, row: usize) -> Result<Option<String>> {
-        let features = self.header.schema.features_in_order(columns)?;
-        if row >= features.n_rows() {
-            return Err(Error::data(format!("row {row} is out of range (there are {} rows)", features.n_rows())));
-        }
-        Ok(self.fitted.reasons(&self.header.schema, &features, row))
     }
 
     /// The fitted part as the sections of a model file.

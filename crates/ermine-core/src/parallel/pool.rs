@@ -17,7 +17,7 @@ pub fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> 
         Some(1) => {
             let pool = SINGLE_THREAD_POOLS.take()?;
             let done = pool.install(work);
-            SINGLE_THREAD_POOLS.give_back(pool);
+            SINGLE_THREAD_POOLS.put_back(pool);
             Ok(done)
         }
         Some(n) => Ok(pool(n)?.install(work)),
@@ -39,7 +39,7 @@ impl SingleThreadPools {
         }
     }
 
-    fn give_back(&self, pool: ThreadPool) {
+    fn put_back(&self, pool: ThreadPool) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((std::process::id(), pool));
     }
 }

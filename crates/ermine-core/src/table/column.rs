@@ -25,7 +25,7 @@ pub enum ColumnKind {
 
 impl ColumnKind {
     /// The name in messages and files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             ColumnKind::Numeric => "numeric",
             ColumnKind::Boolean => "boolean",
@@ -42,7 +42,7 @@ impl ColumnKind {
 
 impl fmt::Display for ColumnKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 

@@ -93,7 +93,7 @@ impl Frame {
         let field = self.schema.field(j);
         let pieces: Vec<&ArrayRef> = self.batches.iter().map(|batch| batch.column(j)).collect();
         if let [array] = pieces[..]
-            && let Some(values) = as_it_lies(array)
+            && let Some(values) = values_in_place(array)
         {
             return Ok(Column {
                 name: field.name().clone(),
@@ -131,7 +131,7 @@ fn is_learnable(kind: &DataType) -> bool {
 }
 
 /// The numbers in place, if no value is missing.
-fn as_it_lies(array: &dyn Array) -> Option<Values> {
+fn values_in_place(array: &dyn Array) -> Option<Values> {
     match array.data_type() {
         DataType::Float64 => window::<Float64Type>(array).map(Values::F64),
         DataType::Float32 => window::<Float32Type>(array).map(Values::F32),

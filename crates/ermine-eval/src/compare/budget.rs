@@ -36,7 +36,7 @@ pub struct CostEstimate {
     /// Seconds for all splits.
     pub seconds: Option<f64>,
     /// The score of the trial run; lower is better.
-    pub badness: Option<f64>,
+    pub loss: Option<f64>,
 }
 
 /// The time from the beginning to the deadline.
@@ -130,6 +130,7 @@ impl RunningComparison<'_> {
     /// The learners in order, with their estimates. Without a deadline the order is not changed.
     pub(super) fn in_order(&self) -> Vec<(&dyn Learner, CostEstimate)> {
         let learners = self.comparison.learners.iter().map(|learner| &**learner);
+        let learners = learners.filter(|learner| !self.is_finished(learner.info().name, false));
         let (Some(left), Some((part, share))) = (self.clock.left(), self.few_rows()) else {
             return learners.map(|learner| (learner, CostEstimate::default())).collect();
         };
@@ -165,33 +166,33 @@ impl RunningComparison<'_> {
     /// Runs a learner on few rows.
     fn probe(&self, learner: &dyn Learner, part: &Dataset, share: f64, limit: Duration) -> CostEstimate {
         let start = Instant::now();
-        let badness = self.badness_on(learner, part, limit);
+        let loss = self.loss_on(learner, part, limit);
         let seconds = start.elapsed().as_secs_f64() * self.comparison.splits.len() as f64 / share;
-        CostEstimate { seconds: Some(seconds), badness: badness.ok().filter(|badness| !badness.is_nan()) }
+        CostEstimate { seconds: Some(seconds), loss: loss.ok().filter(|loss| !loss.is_nan()) }
     }
 
-    fn badness_on(&self, learner: &dyn Learner, part: &Dataset, limit: Duration) -> Result<f64> {
+    fn loss_on(&self, learner: &dyn Learner, part: &Dataset, limit: Duration) -> Result<f64> {
         check(learner, part)?;
         let splits = Splits::holdout(part, 0.3, self.context.seed)?;
         let observer = DeadlineObserver::new(self.context.observer, Instant::now().checked_add(limit));
         let context = Context { observer: &observer, ..*self.context };
         let measures = [self.decisive()];
         let scores = cross_validate(learner, part, &Validation::new(&splits, &measures), &context)?.scores;
-        Ok(scores.first().map_or(f64::NAN, |score| self.decisive().badness(score.mean)))
+        Ok(scores.first().map_or(f64::NAN, |score| self.decisive().sort_key(score.mean)))
     }
 }
 
 /// Fast learners by their time; then the others, most promising first; then those that did not finish the trial run.
 fn by_estimate(a: CostEstimate, b: CostEstimate, affordable: f64) -> Ordering {
-    let class = |e: CostEstimate| match (e.badness, e.seconds) {
+    let class = |e: CostEstimate| match (e.loss, e.seconds) {
         (None, _) => 2,
         (_, Some(seconds)) if seconds > affordable => 1,
         _ => 0,
     };
     let seconds = |e: CostEstimate| e.seconds.unwrap_or(f64::INFINITY);
-    let badness = |e: CostEstimate| e.badness.unwrap_or(f64::INFINITY);
+    let loss = |e: CostEstimate| e.loss.unwrap_or(f64::INFINITY);
     class(a).cmp(&class(b)).then_with(|| match class(a) {
-        1 => badness(a).total_cmp(&badness(b)),
+        1 => loss(a).total_cmp(&loss(b)),
         _ => seconds(a).total_cmp(&seconds(b)),
     })
 }
@@ -201,8 +202,8 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    fn estimate(seconds: f64, badness: Option<f64>) -> CostEstimate {
-        CostEstimate { seconds: Some(seconds), badness }
+    fn estimate(seconds: f64, loss: Option<f64>) -> CostEstimate {
+        CostEstimate { seconds: Some(seconds), loss }
     }
 
     #[test]

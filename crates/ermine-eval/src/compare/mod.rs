@@ -51,12 +51,23 @@ pub struct Comparison<'a> {
     pub preferred: &'a str,
     /// Called with each entry as soon as it is finished.
     pub on_entry: Option<&'a (dyn Fn(&LeaderboardEntry) + Sync)>,
+    /// Entries of an earlier comparison that was stopped, on the same splits by the same metrics: they are not computed again.
+    pub finished: &'a [LeaderboardEntry],
 }
 
 impl<'a> Comparison<'a> {
     /// A comparison of these learners on these splits, without tuning or deadline.
     pub fn new(learners: Vec<Box<dyn Learner>>, splits: &'a Splits, measures: &'a [Measure]) -> Comparison<'a> {
-        Comparison { learners, splits, measures, trials: 0, deadline: None, preferred: "", on_entry: None }
+        Comparison {
+            learners,
+            splits,
+            measures,
+            trials: 0,
+            deadline: None,
+            preferred: "",
+            on_entry: None,
+            finished: &[],
+        }
     }
 
     /// Tunes the best learners with `trials` settings each.
@@ -102,7 +113,7 @@ impl LeaderboardEntry {
 
 /// Why a learner is not on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reason {
+pub enum SkipReason {
     /// There was no time for it.
     NotTried {
         /// Expected time in seconds, if known.
@@ -122,18 +133,18 @@ pub struct SkippedLearner {
     /// Its name.
     pub learner: &'static str,
     /// Why.
-    pub reason: Reason,
+    pub reason: SkipReason,
 }
 
 /// A learner that was not fully tuned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Untuned {
+pub struct UntunedLearner {
     /// Its name.
     pub learner: &'static str,
-    /// Whether some settings were tried.
-    pub some: bool,
+    /// Whether some settings were tried before the time was up.
+    pub partly: bool,
     /// The error that ended tuning; `None` if there was no time.
-    pub failed: Option<String>,
+    pub error: Option<String>,
 }
 
 /// The learners in order, the best first.
@@ -144,7 +155,7 @@ pub struct Leaderboard {
     /// Learners that were not.
     pub skipped: Vec<SkippedLearner>,
     /// Learners that were not fully tuned.
-    pub untuned: Vec<Untuned>,
+    pub untuned: Vec<UntunedLearner>,
 }
 
 impl Leaderboard {
@@ -176,14 +187,14 @@ impl fmt::Display for Leaderboard {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::NotTried { expected: Some(seconds) } => write!(f, "not tried, expected to take {seconds:.0} s"),
-            Reason::NotTried { expected: None } => write!(f, "not tried"),
-            Reason::NotFinished => write!(f, "not finished"),
-            Reason::Unsupported(need) => write!(f, "does not support {need}"),
-            Reason::Failed(error) => write!(f, "failed: {error}"),
+            SkipReason::NotTried { expected: Some(seconds) } => write!(f, "not tried, expected to take {seconds:.0} s"),
+            SkipReason::NotTried { expected: None } => write!(f, "not tried"),
+            SkipReason::NotFinished => write!(f, "not finished"),
+            SkipReason::Unsupported(need) => write!(f, "does not support {need}"),
+            SkipReason::Failed(error) => write!(f, "failed: {error}"),
         }
     }
 }
@@ -230,12 +241,12 @@ struct RunningComparison<'a> {
 impl RunningComparison<'_> {
     /// Ordering: by the deciding score, then the tie-breaking score, then defaults before tuned settings, then the order of the learners.
     fn order(&self, a: &LeaderboardEntry, b: &LeaderboardEntry) -> Ordering {
-        let badness = |entry: &LeaderboardEntry, measure: Measure| {
+        let sort_key = |entry: &LeaderboardEntry, measure: Measure| {
             let score = entry.scores.iter().find(|score| score.name == measure.title());
-            measure.badness(score.map_or(f64::NAN, |score| score.mean))
+            measure.sort_key(score.map_or(f64::NAN, |score| score.mean))
         };
         let by = |measure: Measure| {
-            let (x, y) = (badness(a, measure), badness(b, measure));
+            let (x, y) = (sort_key(a, measure), sort_key(b, measure));
             // Sums in a different order differ in the last digits.
             let same = (x - y).abs() <= 1e-12 * (x.abs() + y.abs());
             if same { Ordering::Equal } else { x.total_cmp(&y) }
@@ -259,9 +270,14 @@ impl RunningComparison<'_> {
         self.clock.is_over() || self.context.observer.event(&Event::Within) == Control::Stop
     }
 
+    /// Whether a learner was finished by an earlier comparison, with its defaults or `tuned`.
+    fn is_finished(&self, learner: &str, tuned: bool) -> bool {
+        self.comparison.finished.iter().any(|entry| entry.learner == learner && entry.setting.is_empty() != tuned)
+    }
+
     /// Every learner with its defaults.
     fn defaults(&self) -> Leaderboard {
-        let mut board = Leaderboard::default();
+        let mut board = Leaderboard { entries: self.comparison.finished.to_vec(), ..Default::default() };
         let waiting = self.in_order();
         for (i, (learner, estimate)) in waiting.iter().enumerate() {
             // Time is reserved for tuning only if there is something to tune.
@@ -286,11 +302,11 @@ impl RunningComparison<'_> {
         estimate: &CostEstimate,
         keep: bool,
         n_waiting: usize,
-    ) -> std::result::Result<LeaderboardEntry, Reason> {
+    ) -> std::result::Result<LeaderboardEntry, SkipReason> {
         comparable(learner, self.data).map_err(reason)?;
         let turn = self.clock.turn(estimate, keep, n_waiting);
         if self.is_over() || turn.is_some_and(|turn| turn.is_hopeless(estimate)) {
-            return Err(Reason::NotTried { expected: estimate.seconds });
+            return Err(SkipReason::NotTried { expected: estimate.seconds });
         }
         self.entry(learner, Setting::new(), turn.map(|turn| turn.end)).map_err(reason)
     }
@@ -304,7 +320,7 @@ impl RunningComparison<'_> {
         let validated = cross_validate(learner, self.data, &validation, &context)?;
         // Undefined scores are left out; learners without the deciding score can't be compared.
         if let Some((measure, why)) = validated.undefined.iter().find(|(measure, _)| *measure == self.decisive()) {
-            let need = format!("being judged by {}: in some split {why}", measure.title());
+            let need = format!("the metric {}: in some split {why}", measure.title());
             return Err(Error::Unsupported { learner: learner.info().name.into(), need });
         }
         Ok(LeaderboardEntry {
@@ -327,10 +343,10 @@ fn comparable(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     Err(Error::Unsupported { learner, need })
 }
 
-fn reason(error: Error) -> Reason {
+fn reason(error: Error) -> SkipReason {
     match error {
-        Error::Stopped => Reason::NotFinished,
-        Error::Unsupported { need, .. } => Reason::Unsupported(need),
-        other => Reason::Failed(other.to_string()),
+        Error::Stopped => SkipReason::NotFinished,
+        Error::Unsupported { need, .. } => SkipReason::Unsupported(need),
+        other => SkipReason::Failed(other.to_string()),
     }
 }

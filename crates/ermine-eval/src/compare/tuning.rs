@@ -1,10 +1,10 @@
 //! Tuning of the best learners: a better setting becomes a separate entry.
 
 use super::budget::DeadlineObserver;
-use super::{BASELINE, Leaderboard, LeaderboardEntry, RunningComparison, Untuned};
+use super::{BASELINE, Leaderboard, LeaderboardEntry, RunningComparison, UntunedLearner};
 use crate::evaluate::journal::Journal;
 use crate::evaluate::search::{FACTOR, HyperparameterSearch, Strategy, search, with_setting};
-use crate::evaluate::space::Space;
+use crate::evaluate::space::SearchSpace;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::learner::raw_columns::STANDARDIZE;
@@ -21,8 +21,9 @@ impl RunningComparison<'_> {
     /// Tries settings of the best learners.
     pub(super) fn tune(&self, board: &mut Leaderboard) {
         board.entries.sort_by(|a, b| self.order(a, b));
-        let rivals = board.entries.iter().filter(|entry| entry.learner != BASELINE).take(TUNED);
-        let best: Vec<(&'static str, f64)> = rivals.map(|entry| (entry.learner, entry.seconds)).collect();
+        let rivals = board.entries.iter().filter(|entry| entry.learner != BASELINE && entry.setting.is_empty());
+        let best = rivals.take(TUNED).map(|entry| (entry.learner, entry.seconds));
+        let best: Vec<(&'static str, f64)> = best.filter(|(learner, _)| !self.is_finished(learner, true)).collect();
         for (i, &(learner, seconds)) in best.iter().enumerate() {
             // Half of the remaining time for the better learner of those waiting, all of it for the last.
             let parts = if i + 1 < best.len() { 2 } else { 1 };
@@ -39,11 +40,11 @@ impl RunningComparison<'_> {
                     }
                     board.entries.extend(entry);
                     if stopped {
-                        board.untuned.push(Untuned { learner, some: true, failed: None });
+                        board.untuned.push(UntunedLearner { learner, partly: true, error: None });
                     }
                 }
-                Err(Error::Stopped) => board.untuned.push(Untuned { learner, some: false, failed: None }),
-                Err(e) => board.untuned.push(Untuned { learner, some: false, failed: Some(e.to_string()) }),
+                Err(Error::Stopped) => board.untuned.push(UntunedLearner { learner, partly: false, error: None }),
+                Err(e) => board.untuned.push(UntunedLearner { learner, partly: false, error: Some(e.to_string()) }),
             }
         }
     }
@@ -69,7 +70,7 @@ impl RunningComparison<'_> {
         let Some(learner) = learner else { return Ok((None, false)) };
         let observer = DeadlineObserver::new(self.context.observer, until);
         let context = Context { observer: &observer, ..*self.context };
-        let space = Space::declared(&**learner).supported_by(&**learner, self.data, &context)?;
+        let space = SearchSpace::declared(&**learner).supported_by(&**learner, self.data, &context)?;
         let what = HyperparameterSearch {
             learner: &**learner,
             space: &space,

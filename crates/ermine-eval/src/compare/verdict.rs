@@ -2,7 +2,7 @@
 
 use super::{BASELINE, LeaderboardEntry};
 use crate::evaluate::Splits;
-use crate::evaluate::paired::{Paired, paired_test};
+use crate::evaluate::paired::{PairedTest, paired_test};
 
 /// Significance level.
 pub const SIGNIFICANT: f64 = 0.05;
@@ -13,13 +13,13 @@ pub fn is_testable(entries: &[LeaderboardEntry]) -> bool {
 }
 
 /// Compares two learners split by split.
-pub fn against(best: &LeaderboardEntry, other: &LeaderboardEntry, splits: &Splits) -> Paired {
+pub fn against(best: &LeaderboardEntry, other: &LeaderboardEntry, splits: &Splits) -> PairedTest {
     let folds = |entry: &LeaderboardEntry| entry.scores.first().map(|score| score.folds.clone()).unwrap_or_default();
     paired_test(&folds(best), &folds(other), splits)
 }
 
 /// The learners that are not significantly worse than the first, and converged.
-pub fn as_good<'a>(entries: &'a [LeaderboardEntry], splits: &Splits) -> Vec<&'a LeaderboardEntry> {
+pub fn not_significantly_worse<'a>(entries: &'a [LeaderboardEntry], splits: &Splits) -> Vec<&'a LeaderboardEntry> {
     let Some((best, others)) = entries.split_first() else { return Vec::new() };
     let may_be = |entry: &&LeaderboardEntry| {
         entry.learner != BASELINE && entry.not_converged == 0 && against(best, entry, splits).p_value >= SIGNIFICANT

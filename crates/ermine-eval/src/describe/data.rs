@@ -12,7 +12,7 @@ pub struct DataSummary {
     pub n_rows: usize,
     /// Rows dropped because their target is missing.
     pub n_dropped: usize,
-    /// The target columns; empty where the learner uses none.
+    /// The target columns; empty if the learner uses none.
     pub target: Vec<String>,
     /// The task.
     pub task: Task,

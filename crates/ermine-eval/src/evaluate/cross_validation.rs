@@ -59,12 +59,12 @@ pub struct CrossValidation {
 
 impl CrossValidation {
     /// An error unless the requested metric, if any, is defined in every split.
-    pub fn check_defined(&self, asked: Option<Measure>, measures: &[Measure]) -> Result<()> {
-        let Some((measure, why)) = self.undefined.iter().find(|(measure, _)| Some(*measure) == asked) else {
+    pub fn check_defined(&self, requested: Option<Measure>, measures: &[Measure]) -> Result<()> {
+        let Some((measure, why)) = self.undefined.iter().find(|(measure, _)| Some(*measure) == requested) else {
             return Ok(());
         };
-        let told = measures.iter().copied().filter(|m| self.scores.iter().any(|score| score.name == m.title()));
-        Err(undefined_error(*measure, &format!("in some split {why}"), told))
+        let defined = measures.iter().copied().filter(|m| self.scores.iter().any(|score| score.name == m.title()));
+        Err(undefined_error(*measure, &format!("in some split {why}"), defined))
     }
 }
 
@@ -105,7 +105,7 @@ pub fn cross_validate(
     let n = validation.splits.len();
     let what = format!("cross-validating {}", learner.info().name);
     report(context.observer, Event::Begin { what: &what, total: Some(n as u64) })?;
-    let judge = FoldScorer::new(data, validation.splits, validation.measures, validation.pool);
+    let scorer = FoldScorer::new(data, validation.splits, validation.measures, validation.pool);
     let (mut tested, mut trained) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let mut custom: Vec<CustomScores> = vec![CustomScores::default(); validation.custom.len()];
     let (mut tested_pinball, mut trained_pinball) = (Vec::new(), Vec::new());
@@ -123,7 +123,7 @@ pub fn cross_validate(
                 scores.trained.push(metric.evaluate(&model, &train)?);
             }
         }
-        tested.push(judge.score(prediction, &test)?);
+        tested.push(scorer.score(prediction, &test)?);
         tested_pinball.extend(mean_pinball(&model, &test)?);
         if validation.train_scores {
             trained_pinball.extend(mean_pinball(&model, &train)?);
@@ -134,8 +134,8 @@ pub fn cross_validate(
     report(context.observer, Event::End)?;
     let column = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
     let mut found = CrossValidation { scores: Vec::new(), undefined: Vec::new(), not_converged };
-    for (k, (measure, told)) in validation.measures.iter().zip(judge.summarize(&tested)?).enumerate() {
-        let MeasureOverFolds { folds, pooled, undefined } = told;
+    for (k, (measure, summary)) in validation.measures.iter().zip(scorer.summarize(&tested)?).enumerate() {
+        let MeasureOverFolds { folds, pooled, undefined } = summary;
         let train = validation.train_scores.then(|| column(&trained, k));
         match undefined {
             Some(why) => found.undefined.push((*measure, why)),

@@ -31,33 +31,33 @@ pub struct CurvePoint {
 
 /// Training set sizes of a learning curve. Smaller training sets are subsets of larger ones.
 #[derive(Debug, Clone, Copy)]
-pub enum Sizes<'a> {
+pub enum TrainSizes<'a> {
     /// Shares of the rows of each split, each from 0 to 1, drawn at random.
-    Shares(&'a [f64]),
+    Fractions(&'a [f64]),
     /// The first rows of each split.
     First(&'a [usize]),
 }
 
-impl Sizes<'_> {
+impl TrainSizes<'_> {
     fn check(self) -> Result<usize> {
         match self {
-            Sizes::Shares(shares) => check_shares(shares).map(|()| shares.len()),
-            Sizes::First(numbers) if numbers.contains(&0) => {
+            TrainSizes::Fractions(shares) => check_shares(shares).map(|()| shares.len()),
+            TrainSizes::First(numbers) if numbers.contains(&0) => {
                 Err(Error::data("a learning curve needs numbers of rows above 0"))
             }
-            Sizes::First(numbers) => Ok(numbers.len()),
+            TrainSizes::First(numbers) => Ok(numbers.len()),
         }
     }
 
     /// The rows of a point among those that a split learns from.
     fn rows(self, at: usize, mut train: Vec<u32>, seed: u64, split: usize) -> Vec<u32> {
         match self {
-            Sizes::Shares(shares) => {
+            TrainSizes::Fractions(shares) => {
                 rng::shuffle(&mut Purpose::LearningCurveRows.stream(seed, &[split as u64]), &mut train);
                 train.truncate(n_of_share(shares[at], train.len()));
                 train.sort_unstable();
             }
-            Sizes::First(numbers) => train.truncate(numbers[at]),
+            TrainSizes::First(numbers) => train.truncate(numbers[at]),
         }
         train
     }
@@ -68,13 +68,13 @@ pub fn learning_curve(
     learner: &dyn Learner,
     data: &Dataset,
     validation: &Validation<'_>,
-    sizes: Sizes<'_>,
+    sizes: TrainSizes<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<CurvePoint>> {
     let n_points = sizes.check()?;
     let measure = first_measure(validation)?;
     let measures = [measure];
-    let judge = FoldScorer::new(data, validation.splits, &measures, validation.pool);
+    let scorer = FoldScorer::new(data, validation.splits, &measures, validation.pool);
     let n_steps = (n_points * validation.splits.len()) as u64;
     report(context.observer, Event::Begin { what: "drawing the learning curve", total: Some(n_steps) })?;
     let mut points = Vec::with_capacity(n_points);
@@ -87,13 +87,13 @@ pub fn learning_curve(
             let train = data.select(&train)?;
             let model = fit(learner, &train, context)?;
             let test = in_classes_of(&model, &data.select(&test)?)?;
-            tested.push(judge.score(predict_classes_of(&model, &test)?, &test)?);
+            tested.push(scorer.score(predict_classes_of(&model, &test)?, &test)?);
             learned.push(model.measure(&train, &[measure])?[0]);
             let done = (at * validation.splits.len() + index + 1) as u64;
             report(context.observer, Event::Step { done, score: None })?;
         }
-        let told = judge.summarize(&tested)?.remove(0);
-        let score = FoldScore { pooled: told.pooled, ..FoldScore::new(measure, told.folds, Some(learned)) };
+        let summary = scorer.summarize(&tested)?.remove(0);
+        let score = FoldScore { pooled: summary.pooled, ..FoldScore::new(measure, summary.folds, Some(learned)) };
         points.push(CurvePoint { at: Value::Int(n_rows as i64), score });
     }
     report(context.observer, Event::End)?;

@@ -47,7 +47,7 @@ fn score(outcome: &Outcome<'_>, measure: Measure) -> (f64, Option<String>) {
 impl<'a> FoldScorer<'a> {
     /// With these metrics; `pool`: whether small test sets are pooled.
     pub fn new(data: &'a Dataset, splits: &'a Splits, measures: &'a [Measure], pool: bool) -> FoldScorer<'a> {
-        let small = pool && splits.least_tested() < FEW_ROWS && splits.len() > 1;
+        let small = pool && splits.min_test_size() < FEW_ROWS && splits.len() > 1;
         let together = measures.iter().map(|measure| small && !measure.is_mean(data.task())).collect();
         FoldScorer { data, splits, measures, together }
     }
@@ -62,31 +62,31 @@ impl<'a> FoldScorer<'a> {
     }
 
     /// Combines the results of all splits, given in order.
-    pub fn summarize(&self, judged: &[FoldResult]) -> Result<Vec<MeasureOverFolds>> {
-        let mut told: Vec<MeasureOverFolds> = (0..self.measures.len())
+    pub fn summarize(&self, results: &[FoldResult]) -> Result<Vec<MeasureOverFolds>> {
+        let mut summaries: Vec<MeasureOverFolds> = (0..self.measures.len())
             .map(|k| MeasureOverFolds {
-                folds: judged.iter().map(|split| split.scores[k].0).collect(),
+                folds: results.iter().map(|split| split.scores[k].0).collect(),
                 pooled: self.together[k],
-                undefined: judged.iter().find_map(|split| split.scores[k].1.clone()),
+                undefined: results.iter().find_map(|split| split.scores[k].1.clone()),
             })
             .collect();
         if !self.together.contains(&true) {
-            return Ok(told);
+            return Ok(summaries);
         }
-        told.iter_mut().filter(|measure| measure.pooled).for_each(|measure| measure.folds.clear());
+        summaries.iter_mut().filter(|measure| measure.pooled).for_each(|measure| measure.folds.clear());
         for round in self.splits.rounds() {
             let prediction: Vec<&Prediction> =
-                judged[round.clone()].iter().filter_map(|split| split.prediction.as_ref()).collect();
+                results[round.clone()].iter().filter_map(|split| split.prediction.as_ref()).collect();
             let rows: Vec<u32> = round.flat_map(|index| self.splits.split(index).1).collect();
             let unlike = || Error::data("the models of some splits predict other things than those of others");
             let (prediction, tested) = (Prediction::stacked(&prediction).ok_or_else(unlike)?, self.data.select(&rows)?);
             let outcome = Outcome::new(&prediction, &tested)?;
-            for (measure, told) in self.measures.iter().zip(&mut told).filter(|(_, told)| told.pooled) {
+            for (measure, summary) in self.measures.iter().zip(&mut summaries).filter(|(_, summary)| summary.pooled) {
                 let (value, why) = score(&outcome, *measure);
-                told.folds.push(value);
-                told.undefined = told.undefined.take().or(why);
+                summary.folds.push(value);
+                summary.undefined = summary.undefined.take().or(why);
             }
         }
-        Ok(told)
+        Ok(summaries)
     }
 }

@@ -146,7 +146,7 @@ impl Subject {
         Subject {
             journal_of: search.learner.info().name.into(),
             parameters: format!("{:?}", search.learner.values()),
-            measure: search.measure.word().into(),
+            measure: search.measure.as_str().into(),
             n_splits: search.splits.len(),
             seed,
             data: fingerprint(data),

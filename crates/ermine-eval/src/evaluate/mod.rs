@@ -159,7 +159,7 @@ pub trait Evaluate {
     /// Evaluates the model by these measures; a measure that is undefined on `data` is an error.
     fn evaluate_by(&self, measures: &[Measure], data: &Dataset) -> Result<Evaluation>;
 
-    /// The values of these measures on `data`, without intervals; NaN where a measure is undefined.
+    /// The values of these measures on `data`, without intervals; NaN if a measure is undefined.
     fn measure(&self, data: &Dataset, measures: &[Measure]) -> Result<Vec<f64>>;
 }
 

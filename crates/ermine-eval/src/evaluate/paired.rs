@@ -16,7 +16,7 @@ use serde::Serialize;
 
 /// What the differences say.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Paired {
+pub struct PairedTest {
     /// The mean of first minus second.
     pub difference: f64,
     /// The p-value of the difference; 1 if it is undefined.
@@ -27,7 +27,7 @@ pub struct Paired {
 pub const WIDEST: f64 = 2.0;
 
 /// Compares the scores of two learners on the same splits.
-pub fn paired_test(first: &[f64], second: &[f64], splits: &Splits) -> Paired {
+pub fn paired_test(first: &[f64], second: &[f64], splits: &Splits) -> PairedTest {
     let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
     let k = differences.len() as f64;
     let difference = differences.iter().sum::<f64>() / k;
@@ -43,7 +43,7 @@ pub fn paired_test(first: &[f64], second: &[f64], splits: &Splits) -> Paired {
         (true, false) => 0.0,
         _ => 1.0,
     };
-    Paired { difference, p_value }
+    PairedTest { difference, p_value }
 }
 
 /// The median of the absolute values; infinite where most are 0, so that nothing is cut.

@@ -90,7 +90,7 @@ impl fmt::Display for Quantiles {
     }
 }
 
-/// How good the quantiles are that a model was trained for; `None` where it was trained for none.
+/// How good the quantiles are that a model was trained for; `None` if it was trained for none.
 pub(super) fn evaluate(model: &Model, data: &Dataset) -> Result<Option<Quantiles>> {
     let levels = model.quantile_levels();
     if levels.is_empty() || data.task() != Task::Regression {

@@ -16,7 +16,7 @@ use super::cross_validation::FoldScore;
 use super::fold_scorer::{FoldResult, FoldScorer};
 use super::journal::Journal;
 use super::measure::Measure;
-use super::space::{Setting, Space};
+use super::space::{SearchSpace, Setting};
 use crate::evaluate::{in_classes_of, predict_classes_of};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::{predict_path, predict_splits};
@@ -65,12 +65,12 @@ pub enum Strategy {
     },
 }
 
-/// What is searched, and how settings are judged.
+/// What is searched, and how settings are scored.
 pub struct HyperparameterSearch<'a> {
     /// The learner, with the parameters that are not searched.
     pub learner: &'a dyn Learner,
     /// The settings.
-    pub space: &'a Space,
+    pub space: &'a SearchSpace,
     /// Which of them are tried.
     pub strategy: Strategy,
     /// Which rows are learned from and which are tested.
@@ -89,7 +89,7 @@ pub struct Trial {
     /// Maximum number of training rows; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
-    /// The score of each split, or of all tested rows together; none where the setting was refused.
+    /// The score of each split, or of all tested rows together; none if the setting could not be used.
     pub folds: Vec<f64>,
     /// Where scores are equal, less of this is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,9 +97,9 @@ pub struct Trial {
     /// The scores are of all tested rows together.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pooled: bool,
-    /// Why it was refused.
+    /// The error, if the setting could not be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
+    pub error: Option<String>,
     /// How long it took; settings of one path share its time.
     pub seconds: f64,
 }
@@ -137,9 +137,9 @@ pub fn search(
     search.measure.check(data.task())?;
     let measures: Vec<Measure> =
         std::iter::once(search.measure).chain(search.measure.tie_breaker(data.task())).collect();
-    let judge = FoldScorer::new(data, search.splits, &measures, search.pool);
+    let scorer = FoldScorer::new(data, search.splits, &measures, search.pool);
     let mut state =
-        RunningSearch { search, data, context, journal, judge, tie: measures.get(1).copied(), trials: Vec::new() };
+        RunningSearch { search, data, context, journal, scorer, tie: measures.get(1).copied(), trials: Vec::new() };
     let begin = Event::Begin { what: "searching", total: search.n_steps()? };
     let stopped = match report(context.observer, begin).and_then(|()| state.run()) {
         Err(Error::Stopped) => true,
@@ -154,7 +154,7 @@ pub fn search(
     let as_it_is =
         |trial: &Trial| trial.setting.iter().all(|(name, value)| search.learner.get(name).as_ref() == Some(value));
     let order = |a: &Trial, b: &Trial| {
-        let decisive = badness(search.measure, a).total_cmp(&badness(search.measure, b));
+        let decisive = sort_key(search.measure, a).total_cmp(&sort_key(search.measure, b));
         decisive.then(tie(a).total_cmp(&tie(b))).then(as_it_is(b).cmp(&as_it_is(a)))
     };
     let best = full.min_by(|&a, &b| order(&trials[a], &trials[b]));
@@ -162,8 +162,8 @@ pub fn search(
 }
 
 /// Lower is better; undefined scores are worst.
-fn badness(measure: Measure, trial: &Trial) -> f64 {
-    measure.badness(trial.mean())
+fn sort_key(measure: Measure, trial: &Trial) -> f64 {
+    measure.sort_key(trial.mean())
 }
 
 /// A learner like this one with some parameters set.
@@ -277,8 +277,8 @@ struct RunningSearch<'a, 'b> {
     data: &'a Dataset,
     context: &'a Context<'a>,
     journal: &'a mut Journal,
-    judge: FoldScorer<'a>,
-    /// What tells apart settings that are equally good.
+    scorer: FoldScorer<'a>,
+    /// Breaks ties between settings.
     tie: Option<Measure>,
     trials: Vec<Trial>,
 }
@@ -308,16 +308,16 @@ impl RunningSearch<'_, '_> {
     /// The batches with the best trials among those made since `first`.
     fn better_part(&self, batches: &[Batch], first: usize, factor: usize) -> Vec<Batch> {
         let mut at = first;
-        let mut judged: Vec<(f64, &Batch)> = Vec::new();
+        let mut results: Vec<(f64, &Batch)> = Vec::new();
         for batch in batches {
             let n = batch.settings().len();
             let best =
-                self.trials[at..at + n].iter().map(|t| badness(self.search.measure, t)).fold(f64::INFINITY, f64::min);
-            judged.push((best, batch));
+                self.trials[at..at + n].iter().map(|t| sort_key(self.search.measure, t)).fold(f64::INFINITY, f64::min);
+            results.push((best, batch));
             at += n;
         }
-        judged.sort_by(|a, b| a.0.total_cmp(&b.0));
-        judged.into_iter().take(batches.len().div_ceil(factor)).map(|(_, batch)| batch.clone()).collect()
+        results.sort_by(|a, b| a.0.total_cmp(&b.0));
+        results.into_iter().take(batches.len().div_ceil(factor)).map(|(_, batch)| batch.clone()).collect()
     }
 
     /// Tries the settings of a batch, unless the journal knows them.
@@ -331,49 +331,49 @@ impl RunningSearch<'_, '_> {
             let start = Instant::now();
             let outcome = self.cross_validate(batch, rows, *done - self.search.splits.len() as u64);
             let seconds = start.elapsed().as_secs_f64() / settings.len() as f64;
-            let (judged, refused) = match outcome {
-                Ok(judged) => (judged, None),
+            let (results, failure) = match outcome {
+                Ok(results) => (results, None),
                 Err(Error::Stopped) => return Err(Error::Stopped),
                 Err(error) => (settings.iter().map(|_| Vec::new()).collect(), Some(error.to_string())),
             };
-            for (setting, judged) in settings.into_iter().zip(judged) {
-                let refused = refused.clone();
-                let mut trial = Trial { setting, rows, folds: Vec::new(), tie: None, pooled: false, refused, seconds };
-                if trial.refused.is_none() {
-                    self.tell(&mut trial, &judged)?;
+            for (setting, results) in settings.into_iter().zip(results) {
+                let error = failure.clone();
+                let mut trial = Trial { setting, rows, folds: Vec::new(), tie: None, pooled: false, error, seconds };
+                if trial.error.is_none() {
+                    self.record(&mut trial, &results)?;
                 }
                 self.journal.add(&trial)?;
                 self.trials.push(trial);
             }
         }
         let best =
-            self.trials.iter().filter(|t| t.rows == rows).map(|t| badness(self.search.measure, t)).reduce(f64::min);
+            self.trials.iter().filter(|t| t.rows == rows).map(|t| sort_key(self.search.measure, t)).reduce(f64::min);
         let sign = if self.search.measure.higher_is_better() { -1.0 } else { 1.0 };
         let score = best.filter(|b| b.is_finite()).map(|b| (self.search.measure.title(), sign * b));
         report(self.context.observer, Event::Step { done: *done, score })
     }
 
     /// Writes the scores of a setting into its trial.
-    fn tell(&self, trial: &mut Trial, judged: &[FoldResult]) -> Result<()> {
-        let mut told = self.judge.summarize(judged)?.into_iter();
-        let Some(decisive) = told.next() else { return Ok(()) };
+    fn record(&self, trial: &mut Trial, results: &[FoldResult]) -> Result<()> {
+        let mut summary = self.scorer.summarize(results)?.into_iter();
+        let Some(decisive) = summary.next() else { return Ok(()) };
         if let Some(why) = decisive.undefined {
-            trial.refused = Some(format!("{} is not defined in every split: {why}", self.search.measure.title()));
+            trial.error = Some(format!("{} is not defined in every split: {why}", self.search.measure.title()));
             return Ok(());
         }
         (trial.folds, trial.pooled) = (decisive.folds, decisive.pooled);
-        let ties = told.next().filter(|tie| tie.undefined.is_none());
+        let ties = summary.next().filter(|tie| tie.undefined.is_none());
         trial.tie =
-            ties.zip(self.tie).map(|(tie, by)| by.badness(tie.folds.iter().sum::<f64>() / tie.folds.len() as f64));
+            ties.zip(self.tie).map(|(tie, by)| by.sort_key(tie.folds.iter().sum::<f64>() / tie.folds.len() as f64));
         Ok(())
     }
 
     /// The result of each setting of a batch in each split.
     fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<FoldResult>>> {
         let learner = with_setting(self.search.learner, &batch.setting, self.context)?;
-        let mut judged: Vec<Vec<FoldResult>> = batch.settings().iter().map(|_| Vec::new()).collect();
-        if let Some(judged) = self.together(batch, &*learner, rows, done)? {
-            return Ok(judged);
+        let mut results: Vec<Vec<FoldResult>> = batch.settings().iter().map(|_| Vec::new()).collect();
+        if let Some(results) = self.cross_validate_path(batch, &*learner, rows, done)? {
+            return Ok(results);
         }
         // Many rows keep all cores busy by themselves, and their models take room.
         let at_once = if self.data.n_rows() <= FEW_ROWS { AT_ONCE } else { 1 };
@@ -392,15 +392,15 @@ impl RunningSearch<'_, '_> {
                 run(context.threads, || parallel::try_map(n_some, |i| of_split(first + i)))??;
             let done = done + (first + measured.len()) as u64;
             for of_split in measured {
-                judged.iter_mut().zip(of_split).for_each(|(of_setting, split)| of_setting.push(split));
+                results.iter_mut().zip(of_split).for_each(|(of_setting, split)| of_setting.push(split));
             }
             report(self.context.observer, Event::Step { done, score: None })?;
         }
-        Ok(judged)
+        Ok(results)
     }
 
     /// The same from work that the splits share, where the learner can.
-    fn together(
+    fn cross_validate_path(
         &self,
         batch: &Batch,
         learner: &dyn Learner,
@@ -415,15 +415,15 @@ impl RunningSearch<'_, '_> {
         let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
             return Ok(None);
         };
-        let mut judged: Vec<Vec<FoldResult>> = values.iter().map(|_| Vec::new()).collect();
+        let mut results: Vec<Vec<FoldResult>> = values.iter().map(|_| Vec::new()).collect();
         for (index, predictions) in predicted.into_iter().enumerate() {
             let test = self.data.select(&splits.split(index).1)?;
-            for (of_setting, prediction) in judged.iter_mut().zip(predictions) {
-                of_setting.push(self.judge.score(prediction, &test)?);
+            for (of_setting, prediction) in results.iter_mut().zip(predictions) {
+                of_setting.push(self.scorer.score(prediction, &test)?);
             }
             report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
         }
-        Ok(Some(judged))
+        Ok(Some(results))
     }
 
     /// What each setting of a batch says after learning from `train`.
@@ -438,13 +438,13 @@ impl RunningSearch<'_, '_> {
         match &batch.path {
             Some((_, values)) if learner.path().is_some() => {
                 let predictions = predict_path(learner, values, train, test, context)?;
-                predictions.into_iter().map(|prediction| self.judge.score(prediction, test)).collect()
+                predictions.into_iter().map(|prediction| self.scorer.score(prediction, test)).collect()
             }
             _ => {
                 let alone = |setting: &Setting| {
                     let model = fit(&*with_setting(self.search.learner, setting, context)?, train, context)?;
                     let test = in_classes_of(&model, test)?;
-                    self.judge.score(predict_classes_of(&model, &test)?, &test)
+                    self.scorer.score(predict_classes_of(&model, &test)?, &test)
                 };
                 batch.settings().iter().map(alone).collect()
             }
@@ -471,8 +471,8 @@ pub fn nested(
     context: &Context<'_>,
 ) -> Result<(FoldScore, Vec<Setting>)> {
     let measures = [inner.measure];
-    let judge = FoldScorer::new(data, outer, &measures, inner.pool);
-    let (mut judged, mut settings) = (Vec::new(), Vec::new());
+    let scorer = FoldScorer::new(data, outer, &measures, inner.pool);
+    let (mut results, mut settings) = (Vec::new(), Vec::new());
     for index in 0..outer.len() {
         let (train, test) = outer.split(index);
         let train = data.select(&train)?;
@@ -486,9 +486,9 @@ pub fn nested(
         let setting = found.trials[best].setting.clone();
         let model = fit(&*with_setting(inner.learner, &setting, context)?, &train, context)?;
         let test = in_classes_of(&model, &data.select(&test)?)?;
-        judged.push(judge.score(predict_classes_of(&model, &test)?, &test)?);
+        results.push(scorer.score(predict_classes_of(&model, &test)?, &test)?);
         settings.push(setting);
     }
-    let told = judge.summarize(&judged)?.remove(0);
-    Ok((FoldScore { pooled: told.pooled, ..FoldScore::new(inner.measure, told.folds, None) }, settings))
+    let summary = scorer.summarize(&results)?.remove(0);
+    Ok((FoldScore { pooled: summary.pooled, ..FoldScore::new(inner.measure, summary.folds, None) }, settings))
 }

@@ -14,7 +14,7 @@ pub type Setting = BTreeMap<String, Value>;
 
 /// The values of one parameter that are tried.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+pub struct SearchAxis {
     /// The parameter.
     pub name: String,
     choices: Choices,
@@ -28,8 +28,8 @@ enum Choices {
 
 /// What is tried: the product of its axes, or settings one by one.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Space {
-    axes: Vec<Axis>,
+pub struct SearchSpace {
+    axes: Vec<SearchAxis>,
     listed: Vec<Setting>,
 }
 
@@ -45,9 +45,9 @@ fn takes_whole_numbers(kind: &ParamKind) -> bool {
     }
 }
 
-impl Axis {
+impl SearchAxis {
     /// The axis that a parameter's declaration gives, if it is worth tuning.
-    fn declared(spec: &ParamSpec) -> Option<Axis> {
+    fn declared(spec: &ParamSpec) -> Option<SearchAxis> {
         let whole = takes_whole_numbers(&spec.kind);
         // A whole number of rows and a share of them mean different things; a range that ends at 1 is one of shares.
         let between = |low: f64, high: f64, log: bool| Choices::Between {
@@ -61,11 +61,11 @@ impl Axis {
             Tune::Log(low, high) => between(*low, *high, true),
             Tune::Each => Choices::Listed(each(&spec.kind)),
         };
-        Some(Axis { name: spec.name.to_string(), choices })
+        Some(SearchAxis { name: spec.name.to_string(), choices })
     }
 
     /// An axis as users write it: `1,2,5` for these values, `0.01..1` for all between.
-    pub fn parse(learner: &dyn Learner, name: &str, text: &str) -> Result<Axis> {
+    pub fn parse(learner: &dyn Learner, name: &str, text: &str) -> Result<SearchAxis> {
         let specs = learner.specs();
         let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
             return Err(Error::unknown("parameter", name, specs.iter().map(|s| s.name)));
@@ -83,7 +83,7 @@ impl Axis {
             None if text.split(',').any(|word| word.trim().is_empty()) => return Err(bad_range(learner, name, text)),
             None => Choices::Listed(text.split(',').map(Value::parse).collect()),
         };
-        let axis = Axis { name: name.to_string(), choices };
+        let axis = SearchAxis { name: name.to_string(), choices };
         axis.points(2).iter().try_for_each(|value| learner.check(name, value))?;
         Ok(axis)
     }
@@ -180,15 +180,15 @@ fn each(kind: &ParamKind) -> Vec<Value> {
     }
 }
 
-impl Space {
+impl SearchSpace {
     /// These axes.
-    pub fn new(axes: Vec<Axis>) -> Space {
-        Space { axes, listed: Vec::new() }
+    pub fn new(axes: Vec<SearchAxis>) -> SearchSpace {
+        SearchSpace { axes, listed: Vec::new() }
     }
 
     /// These settings, for [`Strategy::Listed`](super::search::Strategy::Listed).
-    pub fn of_settings(listed: Vec<Setting>) -> Space {
-        Space { axes: Vec::new(), listed }
+    pub fn of_settings(listed: Vec<Setting>) -> SearchSpace {
+        SearchSpace { axes: Vec::new(), listed }
     }
 
     /// The settings that were listed.
@@ -197,13 +197,13 @@ impl Space {
     }
 
     /// What the learner's declarations say is worth tuning.
-    pub fn declared(learner: &dyn Learner) -> Space {
-        Space::new(learner.specs().iter().filter_map(Axis::declared).collect())
+    pub fn declared(learner: &dyn Learner) -> SearchSpace {
+        SearchSpace::new(learner.specs().iter().filter_map(SearchAxis::declared).collect())
     }
 
     /// The same without the words that the learner refuses for data like this, such as a criterion for numbers where there are classes. An axis of which all words are refused stays as it
     /// is: it isn't the words, then.
-    pub fn supported_by(mut self, learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Space> {
+    pub fn supported_by(mut self, learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<SearchSpace> {
         let few = few_rows(data)?;
         for axis in &mut self.axes {
             let Choices::Listed(values) = &mut axis.choices else { continue };
@@ -217,14 +217,14 @@ impl Space {
     }
 
     /// The axes.
-    pub fn axes(&self) -> &[Axis] {
+    pub fn axes(&self) -> &[SearchAxis] {
         &self.axes
     }
 
     /// The axes but that of one parameter, and that one.
-    pub fn without(&self, name: &str) -> (Space, Option<&Axis>) {
+    pub fn without(&self, name: &str) -> (SearchSpace, Option<&SearchAxis>) {
         let axes = self.axes.iter().filter(|axis| axis.name != name).cloned().collect();
-        (Space::new(axes), self.axes.iter().find(|axis| axis.name == name))
+        (SearchSpace::new(axes), self.axes.iter().find(|axis| axis.name == name))
     }
 
     /// Every combination of `n` values for each axis.

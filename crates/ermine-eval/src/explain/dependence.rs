@@ -1,4 +1,4 @@
-//! Partial dependence: what a model predicts on average when a column is set to a value in every row, as that value changes; and the
+//! Partial dependence: the mean prediction when a column is set to a value in every row, as a function of that value; and the
 //! curves of single rows (individual conditional expectation), of which it is the mean.
 //!
 //! ```text
@@ -17,17 +17,17 @@ use serde::Serialize;
 pub struct Dependence {
     /// The column.
     pub feature: String,
-    /// The names of the categories, where it has categories: one for each value.
+    /// The names of the categories of a nominal column: one for each value.
     pub categories: Option<Vec<String>>,
     /// The values it was set to.
     pub values: Vec<f64>,
-    /// The mean prediction at each value: as many numbers as the model predicts for a row.
+    /// The mean prediction at each value, for each output.
     pub means: Vec<Vec<f64>>,
-    /// The prediction for some rows at each value, of the last number that the model predicts.
+    /// The predictions of some rows at each value, for the last output.
     pub rows: Vec<Vec<f64>>,
 }
 
-/// More categories than this are not drawn; the first ones are taken.
+/// Maximum number of categories.
 const MOST_CATEGORIES: usize = 30;
 
 /// The dependence of a model on one of its columns over the rows of `data`, at up to `n_values` quantiles of the column. Curves of the first
@@ -43,7 +43,7 @@ pub fn partial_dependence(
     dependence(model, &features, data.group(), |row| data.row_weight(row), feature, n_values, n_curves)
 }
 
-/// The same over features that are in the form of the model's schema, with the query and the weight of each row.
+/// The same for features in the schema of the model, with the query and the weight of each row.
 pub fn dependence(
     model: &Model,
     features: &Features,
@@ -76,7 +76,7 @@ pub fn dependence(
     Ok(Dependence { feature: feature.to_string(), categories, values, means, rows })
 }
 
-/// Where the column is set: its categories, or distinct quantiles of its numbers.
+/// The values of the column: its categories, or distinct quantiles.
 fn places(column: &Column, n_values: usize) -> (Vec<f64>, Option<Vec<String>>) {
     if let Some(levels) = column.levels() {
         let names: Vec<String> = levels.names().iter().take(MOST_CATEGORIES).cloned().collect();

@@ -1,11 +1,11 @@
-//! Explanations that need no look inside a model.
+//! Model-agnostic explanations.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`permutation`] | how much worse the model is when a column is shuffled |
-//! | [`dependence`] | what the model predicts on average as a column changes |
+//! | [`permutation`] | permutation importance |
+//! | [`dependence`] | partial dependence |
 //!
-//! SHAP values, importances of splits and the reasons for one prediction are methods of the model.
+//! SHAP values, importances of splits and explanations of single predictions are methods of the model.
 
 pub mod dependence;
 pub mod permutation;

@@ -1,7 +1,7 @@
-//! Permutation importance: how much worse the model is on rows it has not seen when the values of one column are shuffled among them.
+//! Permutation importance: how much the score on a test set drops when the values of one column are shuffled.
 //!
-//! **Idea.** Shuffling breaks what the column says about the target and keeps everything else. A column that the model doesn't use has importance 0.
-//! Columns that say the same share their importance, since the model can fall back on the other one.
+//! **Idea.** Shuffling breaks the relation between the column and the target and keeps everything else. A column that the model doesn't use has importance 0.
+//! Correlated columns share their importance, since the model can use the other one.
 //!
 //! **Cost.** A prediction for each column and repeat.
 //!
@@ -17,12 +17,12 @@ use ermine_core::progress::{Event, Observer, report};
 use ermine_core::rng::{self, Purpose};
 use serde::Serialize;
 
-/// What a column is worth to a model.
+/// The importance of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Importance {
     /// The column.
     pub feature: String,
-    /// By how much the measure becomes worse, on average over the repeats.
+    /// Mean decrease of the score (or increase of the loss) over the repeats.
     pub loss: f64,
     /// The standard deviation over the repeats.
     pub deviation: f64,

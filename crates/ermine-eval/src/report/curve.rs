@@ -5,21 +5,21 @@ use crate::evaluate::curves::CurvePoint;
 use ermine_core::chart::plot::{Mark, Plot, Series};
 use ermine_core::chart::text;
 
-/// What a learning curve says, for people.
+/// How to read a learning curve.
 pub const LEARNING_NOTE: &str = "If the test score still rises at the right end, more rows help. If it is far from the training score, the model overfits.";
 
-/// What a validation curve says, for people.
+/// How to read a validation curve.
 pub const VALIDATION_NOTE: &str =
-    "Where the training score is far better than the test score, the model overfits; where both are bad, it underfits.";
+    "If the training score is much better than the test score, the model overfits; if both are bad, it underfits.";
 
-/// Where a point is drawn: at its number, or one after the other where it isn't a number.
+/// The position of a point: its number, or its index if it is not a number.
 fn places(curve: &[CurvePoint]) -> Vec<f64> {
     let numbers: Vec<Option<f64>> = curve.iter().map(|point| point.at.number()).collect();
     let numeric = numbers.iter().all(Option::is_some);
     numbers.iter().enumerate().map(|(i, number)| number.filter(|_| numeric).unwrap_or(i as f64)).collect()
 }
 
-/// The mean scores of tested and of learned rows at each point.
+/// The mean test and training scores at each point.
 fn means(curve: &[CurvePoint]) -> [Vec<(f64, f64)>; 2] {
     let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
     let at = places(curve);
@@ -48,7 +48,7 @@ pub fn characters(curve: &[CurvePoint], axis: &str) -> String {
     format!("{drawn}  • test   o training\n")
 }
 
-/// A line for each point: tested and learned scores, mean and spread.
+/// A line for each point: test and training scores, mean and standard deviation.
 pub fn table(curve: &[CurvePoint], axis: &str) -> CellRows {
     let measure = curve.first().map_or("", |point| point.score.name);
     let heading = [axis.to_string(), format!("test {measure}"), "training".to_string()];

@@ -1,4 +1,4 @@
-//! What a model predicts as one column changes: drawn (bars for categories, curves for numbers), and as a table.
+//! Partial dependence as a plot (bars for categories, curves for numbers) and as a table.
 
 use super::MOST_CURVES;
 use super::text::{CellRows, short};
@@ -6,7 +6,7 @@ use crate::explain::dependence::Dependence;
 use ermine_core::chart::plot::{Mark, Plot, Series, bars};
 use ermine_core::matrix::Task;
 
-/// Which of the numbers that the model predicts for a row are shown.
+/// The outputs that are shown.
 fn shown(d: &Dependence, task: Task, classes: &[String]) -> Vec<usize> {
     let n = d.means.first().map_or(0, Vec::len);
     let mut shown: Vec<usize> = match task {
@@ -14,7 +14,7 @@ fn shown(d: &Dependence, task: Task, classes: &[String]) -> Vec<usize> {
         Task::Classification if classes.len() == 2 => vec![1],
         _ => (0..classes.len().min(MOST_CURVES)).collect(),
     };
-    // What has no classes has numbers, and what has one margin for two classes has it in the first place.
+    // Regression has values, and a single margin for two classes is the first output.
     match shown[..] {
         [] => shown = (0..n).collect(),
         [1] if n == 1 => shown = vec![0],
@@ -23,7 +23,7 @@ fn shown(d: &Dependence, task: Task, classes: &[String]) -> Vec<usize> {
     shown
 }
 
-/// What the numbers are.
+/// The name of the outputs.
 fn what(d: &Dependence, n_shown: usize, classes: &[String]) -> String {
     let n = d.means.first().map_or(0, Vec::len);
     match classes.len() {

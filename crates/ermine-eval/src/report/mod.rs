@@ -1,8 +1,8 @@
-//! A report about a model on given rows, best such as it has not seen: as data (JSON), as text for a terminal, and as a page of HTML.
+//! A report on a model and a test set: as data (JSON), as text for a terminal, and as an HTML page.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this file | [`Report`]: what is reported, as data |
+//! | this file | [`Report`]: the data of the report |
 //! | [`curve`] | learning and validation curves |
 //! | `page` | the page |
 //! | `terminal` | the text, with the same parts |
@@ -35,21 +35,21 @@ use ermine_core::table::{Column, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Of more classes only the first have a curve of their own.
+/// Maximum number of classes with their own curves.
 const MOST_CURVES: usize = 8;
 
-/// Importances and dependences ask the model again and again: on at most so many rows.
+/// Maximum number of rows for importances and partial dependence, which predict many times.
 const MOST_ROWS: usize = 5000;
-/// How often columns are shuffled.
+/// Number of permutations per column.
 const N_REPEATS: usize = 3;
-/// How many columns have their dependence drawn, and at how many values.
+/// Number of columns with a partial dependence plot, and number of its values.
 const N_DEPENDENCES: usize = 4;
 const N_VALUES: usize = 25;
-/// How many of the worst rows are listed.
+/// Number of worst rows that are listed.
 const N_WORST: usize = 10;
-/// A curve is drawn with at most so many points.
+/// Maximum number of points of a curve.
 const MOST_POINTS: usize = 400;
-/// The shares of the training rows at which the learning curve is drawn.
+/// Training set sizes of the learning curve, as fractions of the rows.
 pub const SHARES: [f64; 6] = [0.05, 0.1, 0.25, 0.5, 0.75, 1.0];
 /// A report on a model and some rows.
 #[derive(Debug, Clone, Serialize)]
@@ -61,17 +61,17 @@ pub struct Report {
     /// Those of its parameters that are not its defaults.
     #[serde(skip)]
     pub changed_params: BTreeMap<String, Value>,
-    /// How many rows it learned from.
+    /// Number of training rows.
     pub n_trained: usize,
-    /// What is predicted.
+    /// The target.
     pub target: Vec<String>,
-    /// What was learned.
+    /// The task.
     pub task: Task,
-    /// What was minimized and what is proven.
+    /// The certificate.
     pub certificate: Certificate,
     /// How these rows differ from the training data: unknown categories, other types, numbers outside the range; a sentence each.
     pub differences: Vec<String>,
-    /// The columns of the rows it is judged on.
+    /// The columns of the test set.
     pub columns: Vec<ColumnFacts>,
     /// The scores, with intervals and explanations, and the confusion matrix.
     pub evaluation: Evaluation,
@@ -79,18 +79,18 @@ pub struct Report {
     pub averages: Option<[Rates; 3]>,
     /// ROC and precision-recall curves, by class.
     pub curves: Vec<ClassCurves>,
-    /// Predicted against observed shares, where probabilities are predicted.
+    /// The calibration curve, if the model predicts probabilities.
     pub calibration: Vec<Bin>,
-    /// (predicted, true) of some rows, where numbers are predicted.
+    /// (predicted, true) of some rows, for regression.
     pub scatter: Vec<(f64, f64)>,
-    /// The first score by the number of rows learned from, where the training rows were at hand.
+    /// The learning curve of the first score, if the training set is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub learning: Vec<CurvePoint>,
-    /// What each column is worth: how much worse the first score becomes when it is shuffled; the most important first.
+    /// Permutation importances of the columns for the first score, the most important first.
     pub importances: Vec<Importance>,
-    /// How the prediction depends on the most important columns.
+    /// Partial dependence on the most important columns.
     pub dependences: Vec<Dependence>,
-    /// The rows that are predicted worst.
+    /// The rows with the worst predictions.
     pub worst: Vec<WorstRow>,
     /// The model as text.
     pub model: String,
@@ -99,18 +99,18 @@ pub struct Report {
     pub picture: Option<String>,
 }
 
-/// What a column holds.
+/// Summary of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnFacts {
     /// Its name.
     pub name: String,
-    /// What its values mean.
+    /// The kind of its values.
     pub kind: &'static str,
-    /// In how many rows it is missing.
+    /// Number of missing values.
     pub n_missing: usize,
-    /// Least, mean and greatest number.
+    /// Minimum, mean and maximum.
     pub range: Option<(f64, f64, f64)>,
-    /// How many categories occur, and the most frequent one.
+    /// Number of categories, and the most frequent one.
     pub categories: Option<(usize, String)>,
 }
 
@@ -119,23 +119,23 @@ pub struct ColumnFacts {
 pub struct ClassCurves {
     /// The class.
     pub class: String,
-    /// (false-alarm rate, hit rate).
+    /// (false positive rate, true positive rate).
     pub roc: Vec<(f64, f64)>,
     /// (recall, precision).
     pub precision_recall: Vec<(f64, f64)>,
 }
 
-/// A row that is predicted badly, or a query that is ordered badly.
+/// A row with a bad prediction, or a query with a bad ranking.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorstRow {
-    /// Which row or query, from 1.
+    /// Number of the row or query, from 1.
     pub row: usize,
-    /// What is true; of a query, how many rows it has.
+    /// The true value; for a query, its number of rows.
     pub truth: String,
-    /// What was predicted; of a query, how many of its rows are relevant.
+    /// The prediction; for a query, its number of relevant rows.
     pub predicted: String,
-    /// How bad it is: the probability of the truth, the error, the number of wrong labels, or the NDCG of a query.
-    pub badness: f64,
+    /// The probability of the true class, the error, the number of wrong labels, or the NDCG of a query.
+    pub score: f64,
     /// The values of the most important columns.
     pub values: Vec<(String, String)>,
 }
@@ -150,7 +150,7 @@ fn changed_params(model: &Model) -> BTreeMap<String, Value> {
 }
 
 impl Report {
-    /// Judges a model on these rows, which it should not have seen in training.
+    /// Evaluates a model on a test set, which should not overlap the training set.
     pub fn new(model: &Model, data: &Dataset, seed: u64, observer: &dyn Observer) -> Result<Report> {
         let data = in_classes_of(model, data)?;
         let prediction = predict_classes_of(model, &data)?;
@@ -199,7 +199,7 @@ impl Report {
 }
 
 impl Report {
-    /// The same with a learning curve: models of the same learner and parameters, of shares of the rows that the model learned from, judged on the test rows.
+    /// The same with a learning curve: the learner is trained on fractions of the training set and evaluated on the test set.
     pub fn with_learning_curve(
         mut self,
         model: &Model,
@@ -231,7 +231,7 @@ fn facts(data: &Dataset, j: usize) -> ColumnFacts {
     let present: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
     let mut facts = ColumnFacts {
         name: column.name.clone(),
-        kind: column.kind.word(),
+        kind: column.kind.as_str(),
         n_missing: numbers.len() - present.len(),
         range: None,
         categories: None,
@@ -267,7 +267,7 @@ fn curves(outcome: &Outcome<'_>, prediction: &Prediction, weights: Weights<'_>) 
     each.filter(|c| !c.roc.is_empty()).collect()
 }
 
-/// At most so many points of a curve, with both ends.
+/// A curve with a limited number of points, including both ends.
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let step = points.len().div_ceil(MOST_POINTS).max(1);
     let last = points.len().saturating_sub(1);
@@ -296,8 +296,8 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
     if data.task() == Task::Ranking {
         return worst_queries(prediction, data);
     }
-    // (badness, columns of the table); higher is worse.
-    let judged = |row: usize| -> Option<(f64, f64, String, String)> {
+    // (error, columns of the table); higher is worse.
+    let scored = |row: usize| -> Option<(f64, f64, String, String)> {
         match data.target() {
             Target::Classes { codes, labels } => {
                 let truth = codes[row] as usize;
@@ -329,24 +329,19 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
         }
     };
     let mut rows: Vec<(usize, (f64, f64, String, String))> =
-        (0..n).filter_map(|row| Some((row, judged(row)?))).collect();
+        (0..n).filter_map(|row| Some((row, scored(row)?))).collect();
     rows.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     rows.truncate(N_WORST);
-    let told = |(row, (_, badness, truth, predicted))| WorstRow {
-        row: row + 1,
-        truth,
-        predicted,
-        badness,
-        values: named(row),
-    };
-    rows.into_iter().map(told).collect()
+    let worst_row =
+        |(row, (_, score, truth, predicted))| WorstRow { row: row + 1, truth, predicted, score, values: named(row) };
+    rows.into_iter().map(worst_row).collect()
 }
 
-/// The queries that are ordered worst: how many rows each has, how many of them are relevant, and its NDCG@10.
+/// The queries with the worst rankings: number of rows, number of relevant rows, NDCG@10.
 fn worst_queries(prediction: &Prediction, data: &Dataset) -> Vec<WorstRow> {
     let Ok(grades) = data.grades() else { return Vec::new() };
     let queries = data.queries();
-    let judged = |(query, rows): (usize, &Vec<u32>)| {
+    let scored = |(query, rows): (usize, &Vec<u32>)| {
         let of = |from: &[f64]| rows.iter().map(|&row| from[row as usize]).collect::<Vec<f64>>();
         let (scores, grades) = (of(prediction.values()), of(grades));
         let relevant = grades.iter().filter(|g| **g > 0.0).count();
@@ -355,12 +350,12 @@ fn worst_queries(prediction: &Prediction, data: &Dataset) -> Vec<WorstRow> {
             row: query + 1,
             truth: rows.len().to_string(),
             predicted: relevant.to_string(),
-            badness: ndcg(&scores, &grades, 10, Gain::Exponential),
+            score: ndcg(&scores, &grades, 10, Gain::Exponential),
             values: Vec::new(),
         })
     };
-    let mut worst: Vec<WorstRow> = queries.iter().enumerate().filter_map(judged).collect();
-    worst.sort_by(|a, b| a.badness.total_cmp(&b.badness));
+    let mut worst: Vec<WorstRow> = queries.iter().enumerate().filter_map(scored).collect();
+    worst.sort_by(|a, b| a.score.total_cmp(&b.score));
     worst.truncate(N_WORST);
     worst
 }

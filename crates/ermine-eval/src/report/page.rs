@@ -6,11 +6,11 @@ use ermine_core::chart::html::Page;
 use ermine_core::chart::plot::{Mark, Plot, Series, bars, matrix};
 use ermine_core::matrix::Task;
 
-/// A picture with more classes or cells than this can't be read.
+/// Maximum number of classes or cells of a plot.
 const MOST_CLASSES: usize = 24;
 
 impl Report {
-    /// One page that stands alone.
+    /// A self-contained page.
     pub fn html(&self) -> String {
         let mut page = Page::new(&self.title());
         page.paragraph(&self.judged_on());
@@ -18,24 +18,24 @@ impl Report {
         for difference in &self.differences {
             page.note(&format!("Differs from the training data: {difference}."));
         }
-        page.heading("How good it is");
+        page.heading("Scores");
         page.table(&self.scores());
-        page.note("Intervals contain the score in 95% of repetitions with other rows to test on.");
+        page.note("Intervals are 95% confidence intervals over test sets of this size.");
         self.classes_part(&mut page);
         self.curves_part(&mut page);
         if !self.learning.is_empty() {
-            page.heading("Would more rows help?");
+            page.heading("Learning curve");
             page.svg(&curve::picture(&self.learning, "Learning curve", "training rows"));
             page.table(&curve::table(&self.learning, "training rows"));
             page.note(curve::LEARNING_NOTE);
         }
         self.importance_part(&mut page);
         if !self.worst.is_empty() {
-            page.heading("Where it is most wrong");
+            page.heading(if self.task == Task::Ranking { "Worst queries" } else { "Worst predictions" });
             page.table(&self.worst_table());
             page.note("Rows (or queries) are counted from 1 in the order of the file.");
         }
-        page.heading("The data");
+        page.heading("Columns");
         page.long_table(&self.columns_table(), &format!("{} columns", self.columns.len()));
         self.model_part(&mut page);
         page.finish()
@@ -51,7 +51,7 @@ impl Report {
             page.svg(&matrix(&confusion.classes, &confusion.counts, ("true", "predicted")));
         }
         page.table(&self.classes());
-        page.note("Precision: of what is predicted as it, the share that is of it. Recall: of what is of it, the share that is found. F1: their harmonic mean. In brackets: 95% intervals.");
+        page.note("Precision: fraction of the predictions of a class that are correct. Recall: fraction of the rows of a class that are predicted as it. F1: their harmonic mean. In parentheses: 95% confidence intervals.");
         if confusion.is_some_and(|c| c.classes.len() <= MOST_CURVES) {
             page.table(&self.confusion(false));
             page.table(&self.confusion(true));
@@ -71,9 +71,9 @@ impl Report {
             };
             let mut roc = of(&|c| c.roc.clone());
             roc.push(Series { name: "", points: vec![(0.0, 0.0), (1.0, 1.0)], mark: Mark::Guide });
-            let plot = Plot { title: "ROC", axes: ("false-alarm rate", "hit rate"), ranges: unit };
+            let plot = Plot { title: "ROC curve", axes: ("false positive rate", "true positive rate"), ranges: unit };
             charts.push(plot.draw(&roc));
-            let plot = Plot { title: "Precision and recall", axes: ("recall", "precision"), ranges: unit };
+            let plot = Plot { title: "Precision-recall curve", axes: ("recall", "precision"), ranges: unit };
             charts.push(plot.draw(&of(&|c| c.precision_recall.clone())));
         }
         if !self.calibration.is_empty() {
@@ -83,14 +83,22 @@ impl Report {
                 Series { name: "", points: vec![(0.0, 0.0), (1.0, 1.0)], mark: Mark::Guide },
                 Series { name: "", points, mark: Mark::Dots },
             ];
-            let plot = Plot { title: "Calibration", axes: ("predicted probability", "observed share"), ranges: unit };
+            let plot = Plot {
+                title: "Calibration curve",
+                axes: ("predicted probability", "observed frequency"),
+                ranges: unit,
+            };
             charts.push(plot.draw(&series));
         }
         if !self.scatter.is_empty() {
             charts.extend(self.residual_charts());
         }
         if !charts.is_empty() {
-            page.heading(if self.task == Task::Classification { "At every threshold" } else { "Errors" });
+            page.heading(if self.task == Task::Classification {
+                "ROC, precision-recall and calibration curves"
+            } else {
+                "Residuals"
+            });
             page.charts(&charts);
         }
     }
@@ -98,25 +106,29 @@ impl Report {
     fn residual_charts(&self) -> [String; 3] {
         let all = self.scatter.iter().flat_map(|p| [p.0, p.1]);
         let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-        let plot = Plot { title: "Truth", axes: ("predicted", "true"), ranges: Some(((low, high), (low, high))) };
+        let plot = Plot {
+            title: "True against predicted values",
+            axes: ("predicted", "true"),
+            ranges: Some(((low, high), (low, high))),
+        };
         let truth = plot.draw(&[
             Series { name: "", points: self.scatter.clone(), mark: Mark::Dots },
             Series { name: "", points: vec![(low, low), (high, high)], mark: Mark::Guide },
         ]);
         let residuals: Vec<(f64, f64)> = self.scatter.iter().map(|&(p, t)| (p, t - p)).collect();
-        let plot = Plot { title: "What is left", axes: ("predicted", "true - predicted"), ranges: None };
+        let plot = Plot { title: "Residuals", axes: ("predicted", "true - predicted"), ranges: None };
         let left = plot.draw(&[
             Series { name: "", points: residuals.clone(), mark: Mark::Dots },
             Series { name: "", points: vec![(low, 0.0), (high, 0.0)], mark: Mark::Guide },
         ]);
-        let plot = Plot { title: "How errors are spread", axes: ("true - predicted", "rows"), ranges: None };
+        let plot = Plot { title: "Distribution of residuals", axes: ("true - predicted", "rows"), ranges: None };
         let spread =
             plot.draw(&[Series { name: "", points: histogram(residuals.iter().map(|r| r.1)), mark: Mark::Line }]);
         [truth, left, spread]
     }
 
     fn importance_part(&self, page: &mut Page) {
-        page.heading("What it looks at");
+        page.heading("Feature importances");
         let rows: Vec<(String, f64, f64)> =
             self.importances.iter().take(20).map(|i| (i.feature.clone(), i.loss, i.deviation)).collect();
         page.svg(&bars("", &rows));
@@ -126,12 +138,12 @@ impl Report {
             self.dependences.iter().map(|d| dependence::picture(d, self.task, &classes)).collect();
         if !charts.is_empty() {
             page.charts(&charts);
-            page.note("What the model predicts on average when the column has this value in every row.");
+            page.note("Partial dependence: the mean prediction with the column set to this value in every row.");
         }
     }
 
     fn model_part(&self, page: &mut Page) {
-        page.heading("The model");
+        page.heading("Model");
         page.note(&self.setting());
         if let Some(picture) = &self.picture {
             page.svg(picture);

@@ -6,19 +6,19 @@ use ermine_core::chart::text::{curves, number};
 use ermine_core::matrix::Task;
 use std::fmt::{self, Formatter};
 
-/// What the curves of classes are drawn with, one after the other.
+/// Marks of the curves.
 const MARKS: [char; MOST_CURVES] = ['•', 'o', 'x', '+', '*', '#', '@', '%'];
 
-/// A confusion matrix with more classes than this doesn't fit.
+/// Maximum number of classes of a confusion matrix.
 const MOST_CLASSES: usize = 12;
 
-/// The size of a picture in characters.
+/// Size of a plot in characters.
 const SIZE: (usize, usize) = (60, 15);
 
-/// A curve, and what it is of.
+/// A curve and its name.
 type Named<'a> = (Vec<(f64, f64)>, &'a str);
 
-/// Cells in columns, the first to the left.
+/// Cells in aligned columns, the first left-aligned.
 fn aligned(cells: &CellRows) -> String {
     let n = cells.first().map_or(0, Vec::len);
     // Columns without values are omitted.
@@ -45,8 +45,8 @@ fn indented(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     text.lines().try_for_each(|line| writeln!(f, "  {}", line.trim_end()))
 }
 
-/// Curves on one pair of axes, with what each is of where there are several.
-fn drawn(f: &mut Formatter<'_>, title: &str, named: &[Named<'_>], axes: (&str, &str)) -> fmt::Result {
+/// Curves on one pair of axes, with a legend if there are several.
+fn draw(f: &mut Formatter<'_>, title: &str, named: &[Named<'_>], axes: (&str, &str)) -> fmt::Result {
     let marked: Vec<_> = named.iter().zip(MARKS).map(|((points, _), mark)| (points.clone(), mark)).collect();
     let picture = curves(&marked, axes.0, axes.1, SIZE.0, SIZE.1);
     if picture.is_empty() {
@@ -62,7 +62,7 @@ impl Report {
         part(f, if self.task == Task::Multilabel { "Labels" } else { "Classes" }, &self.classes())?;
         if self.evaluation.confusion.as_ref().is_some_and(|c| c.classes.len() <= MOST_CLASSES) {
             part(f, "Confusion matrix", &self.confusion(false))?;
-            part(f, "Of what is predicted as a class, what it is", &self.confusion(true))?;
+            part(f, "Confusion matrix by predicted class", &self.confusion(true))?;
         }
         Ok(())
     }
@@ -74,10 +74,10 @@ impl Report {
             _ => name.to_string(),
         };
         let roc: Vec<Named<'_>> = some().map(|c| (c.roc.clone(), &*c.class)).collect();
-        drawn(f, &which("ROC curve"), &roc, ("false-alarm rate", "hit rate"))?;
+        draw(f, &which("ROC curve"), &roc, ("false positive rate", "true positive rate"))?;
         let found: Vec<Named<'_>> = some().map(|c| (c.precision_recall.clone(), &*c.class)).collect();
-        drawn(f, &which("Precision and recall"), &found, ("recall", "precision"))?;
-        let mut bins = vec![row(["predicted probability", "observed share", "rows"])];
+        draw(f, &which("Precision-recall curve"), &found, ("recall", "precision"))?;
+        let mut bins = vec![row(["predicted probability", "observed frequency", "rows"])];
         bins.extend(self.calibration.iter().map(|b| row([&short(b.predicted), &short(b.observed), &short(b.weight)])));
         part(f, "Calibration", &bins)
     }
@@ -86,22 +86,22 @@ impl Report {
         if self.scatter.is_empty() {
             return Ok(());
         }
-        drawn(f, "Truth", &[(self.scatter.clone(), "")], ("predicted", "true"))?;
+        draw(f, "True against predicted values", &[(self.scatter.clone(), "")], ("predicted", "true"))?;
         let residuals: Vec<(f64, f64)> = self.scatter.iter().map(|&(p, t)| (p, t - p)).collect();
-        drawn(f, "What is left", &[(residuals.clone(), "")], ("predicted", "true - predicted"))?;
+        draw(f, "Residuals", &[(residuals.clone(), "")], ("predicted", "true - predicted"))?;
         let mut sorted: Vec<f64> = residuals.iter().map(|r| r.1).collect();
         sorted.sort_by(f64::total_cmp);
         let at = |share: f64| number(sorted[((sorted.len() - 1) as f64 * share).round() as usize]);
         let shares = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
-        let mut cells = vec![row(["share of rows", "true - predicted is at most"])];
+        let mut cells = vec![row(["quantile", "true - predicted"])];
         cells.extend(shares.map(|share| vec![format!("{}%", 100.0 * share), at(share)]));
-        part(f, "How errors are spread", &cells)
+        part(f, "Distribution of residuals", &cells)
     }
 
     fn importances_in_text(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let mut cells = vec![row(["column", "worse by", "±"])];
+        let mut cells = vec![row(["column", "importance", "±"])];
         cells.extend(self.importances.iter().take(15).map(|i| row([&i.feature, &short(i.loss), &short(i.deviation)])));
-        part(f, "Importances", &cells)?;
+        part(f, "Permutation importances", &cells)?;
         writeln!(f, "\n  {}", self.importance_note())?;
         let classes: Vec<String> = self.evaluation.classes.iter().map(|c| c.name.clone()).collect();
         let each = self.dependences.iter();
@@ -127,9 +127,9 @@ impl fmt::Display for Report {
             write!(f, "\n{}", curve::characters(&self.learning, "training rows"))?;
         }
         self.importances_in_text(f)?;
-        part(f, "Worst rows", &self.worst_table())?;
+        part(f, "Worst predictions", &self.worst_table())?;
         part(f, "Columns", &self.columns_table())?;
-        writeln!(f, "\nThe model\n\n  {}\n", self.setting())?;
+        writeln!(f, "\nModel\n\n  {}\n", self.setting())?;
         indented(f, &self.model_lines())?;
         write!(f, "\nCertificate\n\n")?;
         indented(f, &self.certificate.to_string())

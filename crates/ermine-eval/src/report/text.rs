@@ -12,21 +12,21 @@ pub(super) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(ToString::to_string).collect()
 }
 
-/// Four digits that say something.
+/// Four significant digits.
 pub(super) fn short(x: f64) -> String {
     if x.is_finite() { number(format!("{x:.3e}").parse().unwrap_or(x)) } else { "-".into() }
 }
 
-/// What nobody told, and matters.
-pub(super) const SEEN_NOTE: &str = "If these rows are among the training rows, the scores are too optimistic.";
+/// Reminder that test rows must not be training rows.
+pub(super) const SEEN_NOTE: &str = "If these rows are also in the training set, the scores are too optimistic.";
 
-/// Two decimals: the ends of an interval deserve no more.
+/// Two decimals, for the ends of intervals.
 fn two(x: f64) -> String {
     format!("{x:.2}")
 }
 
 impl Report {
-    /// What is judged, in a sentence.
+    /// The title of the report.
     pub fn title(&self) -> String {
         let what = match self.task {
             Task::Multilabel => "labels",
@@ -37,7 +37,7 @@ impl Report {
         format!("{}: {what} {}", self.learner, self.target.join(", "))
     }
 
-    /// How many rows were learned from and judged on.
+    /// The numbers of training and test rows.
     pub(super) fn judged_on(&self) -> String {
         format!("Trained on {} rows, evaluated on {} rows.", self.n_trained, self.evaluation.n_rows)
     }
@@ -48,7 +48,7 @@ impl Report {
             self.changed_params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         match changed.is_empty() {
             true => format!("{} with its default parameters", self.learner),
-            false => format!("{} with {}; other parameters by default", self.learner, changed.join(", ")),
+            false => format!("{} with {}; default values for the other parameters", self.learner, changed.join(", ")),
         }
     }
 
@@ -62,7 +62,7 @@ impl Report {
         cells
     }
 
-    /// How well each class or label is found, with intervals, and the averages.
+    /// Precision, recall and F1 of each class or label, with intervals, and their averages.
     pub(super) fn classes(&self) -> CellRows {
         let classes = &self.evaluation.classes;
         if classes.is_empty() {
@@ -103,8 +103,7 @@ impl Report {
     }
 
     pub(super) fn columns_table(&self) -> CellRows {
-        let mut cells =
-            vec![row(["column", "type", "missing", "least", "mean", "greatest", "categories", "most frequent"])];
+        let mut cells = vec![row(["column", "type", "missing", "min", "mean", "max", "categories", "most frequent"])];
         for c in &self.columns {
             let (least, mean, greatest) = match c.range {
                 Some((a, b, z)) => (short(a), short(b), short(z)),
@@ -118,22 +117,22 @@ impl Report {
 
     pub(super) fn worst_table(&self) -> CellRows {
         let [unit, truth, predicted, how, with] = match self.task {
-            Task::Classification => ["row", "truth", "predicted", "p(true class)", "with"],
-            Task::Regression => ["row", "truth", "predicted", "error", "with"],
-            Task::Multilabel => ["row", "truth", "predicted", "wrong labels", "with"],
+            Task::Classification => ["row", "true", "predicted", "p(true class)", "features"],
+            Task::Regression => ["row", "true", "predicted", "error", "features"],
+            Task::Multilabel => ["row", "true", "predicted", "wrong labels", "features"],
             Task::Ranking => ["query", "rows", "relevant", "NDCG@10", ""],
         };
         let mut cells = vec![row([unit, truth, predicted, how, with])];
         for w in &self.worst {
             let with: Vec<String> = w.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            cells.push(row([&w.row.to_string(), &w.truth, &w.predicted, &short(w.badness), &with.join(", ")]));
+            cells.push(row([&w.row.to_string(), &w.truth, &w.predicted, &short(w.score), &with.join(", ")]));
         }
         cells
     }
 
-    /// The model in words: the tree, the coefficients. A longer description is cut.
+    /// The model as text, truncated if it is long.
     pub(super) fn model_lines(&self) -> String {
-        /// More lines than this are for machines.
+        /// Maximum number of lines.
         const MOST_LINES: usize = 120;
         let lines: Vec<&str> = self.model.lines().collect();
         let mut text = lines[..lines.len().min(MOST_LINES)].join("\n");
@@ -143,7 +142,7 @@ impl Report {
         text
     }
 
-    /// What importances are measured by.
+    /// Explanation of the importances.
     pub(super) fn importance_note(&self) -> String {
         let score = self.evaluation.scores.first().map_or("score", |s| s.name);
         format!("Decrease of {score} on these rows when a column is shuffled.")

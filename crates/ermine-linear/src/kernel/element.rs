@@ -6,10 +6,10 @@ use ermine_core::simd::{InstructionSet, Level};
 use ermine_core::versions;
 use std::ops::{Add, Mul, Sub};
 
-/// Rows that a tile takes at a time.
+/// Number of rows in a tile.
 pub const GROUP: usize = 8;
 
-/// What a tile adds up over the columns.
+/// What a tile sums over the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TileSum {
     /// `x y`.
@@ -33,7 +33,7 @@ pub trait KernelElement:
     fn of(x: f64) -> Self;
     /// `self * a + b`, rounded once.
     fn fused(self, a: Self, b: Self) -> Self;
-    /// `e^self` for what isn't above 0.
+    /// `e^self` for values up to 0.
     fn decay(self) -> Self;
     /// `tanh(self)`, to the precision of 1.
     fn tanh(self) -> Self;
@@ -44,7 +44,7 @@ pub trait KernelElement:
     fn tile(level: Level, sum: TileSum, panel: &[Self], group: &[Self], out: &mut [Self], stride: usize);
 }
 
-/// A tile in plain Rust: the twin of the vectorized ones, which add in the same order.
+/// A tile in scalar code, which adds in the same order as the vectorized versions.
 #[inline(always)]
 fn tile_plain<E: KernelElement>(sum: TileSum, panel: &[E], group: &[E], out: &mut [E], stride: usize) {
     for i in 0..GROUP {
@@ -168,7 +168,7 @@ fn exp_single(x: f32) -> f32 {
     }
     let power = f32::from_bits((shifted.to_bits().wrapping_add(127)) << 23);
     let value = p * power;
-    // What is this small counts as nothing; what isn't a number stays so.
+    // Such small values underflow to 0; NaN stays NaN.
     if x < -87.0 {
         0.0
     } else if x.is_nan() {

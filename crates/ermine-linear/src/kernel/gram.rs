@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// A symmetric matrix of kernel values.
 pub trait KernelMatrix<E>: Sync {
-    /// How many rows, and columns.
+    /// Number of rows and columns.
     fn n_rows(&self) -> usize;
 
     /// The value in row and column `i`.
@@ -18,14 +18,14 @@ pub trait KernelMatrix<E>: Sync {
     /// The values of some rows in the columns of a range, row after row. The range begins with a multiple of 32.
     fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]);
 
-    /// Whether a value costs more to compute than to read from memory, so that rows are worth keeping.
+    /// Whether computing a value takes longer than reading it from memory, so that rows should be cached.
     fn is_dear(&self) -> bool;
 
     /// The matrix of some of its rows and the same columns.
     fn select(&self, rows: &[u32]) -> Box<dyn KernelMatrix<E> + '_>;
 }
 
-/// Up to so many columns values are computed faster than fresh memory is had: 20,000 rows of 20 columns took half the time without a cache.
+/// Maximum number of columns for which computing a value is faster than allocating memory for it: 20,000 rows of 20 columns took half the time without a cache.
 const CHEAP: usize = 40;
 
 impl<E: KernelElement> KernelMatrix<E> for KernelPoints<E> {
@@ -50,14 +50,14 @@ impl<E: KernelElement> KernelMatrix<E> for KernelPoints<E> {
     }
 }
 
-/// A user's own kernel: a function of the places of two items.
+/// A custom kernel: a function of the indices of two items.
 pub struct CustomKernelMatrix<'a> {
     value: &'a (dyn Fn(usize, usize) -> f64 + Sync),
     rows: Vec<u32>,
 }
 
 impl<'a> CustomKernelMatrix<'a> {
-    /// The matrix of `n` items whose kernel values `value(i, j)` gives. It must be symmetric.
+    /// The matrix of `n` items with the kernel values `value(i, j)`, which must be symmetric.
     pub fn new(n: usize, value: &'a (dyn Fn(usize, usize) -> f64 + Sync)) -> CustomKernelMatrix<'a> {
         CustomKernelMatrix { value, rows: (0..n as u32).collect() }
     }
@@ -90,11 +90,11 @@ impl<E: KernelElement> KernelMatrix<E> for CustomKernelMatrix<'_> {
     }
 }
 
-/// A matrix that is given, row after row.
+/// A precomputed matrix, row by row.
 pub struct PrecomputedMatrix<'a, E> {
     values: &'a [E],
     width: usize,
-    /// Which rows, and columns; `None` for all.
+    /// The selected rows and columns; `None` for all.
     rows: Option<Vec<u32>>,
 }
 

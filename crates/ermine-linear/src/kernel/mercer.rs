@@ -1,8 +1,8 @@
-//! The Mercer check: whether a matrix of kernel values is one of dot products.
+//! Mercer's condition: whether a kernel matrix is positive semidefinite.
 //!
 //! **Idea.** A function is a kernel if for all rows its matrix of values is symmetric and positive semidefinite: no `c` has `c'Kc < 0`. For given rows the eigenvalues decide:
-//! one below zero (beyond rounding) is a counterexample, and its eigenvector is the `c`. Of many rows ([`verdict`]) Lanczos' method looks for a counterexample first, and where it finds none a Cholesky
-//! factorization of the matrix, moved up by what counts as rounding, proves that there is none.
+//! a negative one (beyond rounding) is a counterexample, and its eigenvector is the `c`. For many rows ([`verdict`]), Lanczos' method searches for a counterexample first; if it finds none, a Cholesky
+//! factorization of the matrix, shifted by the rounding tolerance, proves that there is none.
 //!
 //! **Cost.** O(n^3), a factorization about 1 / 30 of all eigenvalues; Lanczos O(n^2) for each of its steps.
 //!
@@ -15,28 +15,28 @@ use ermine_core::linalg::{Matrix, lanes};
 use ermine_core::parallel;
 use ermine_core::rng::{self, Purpose};
 
-/// What the check found.
+/// Result of the check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mercer {
-    /// Whether the matrix is one of dot products, up to rounding.
+    /// Whether the matrix is positive semidefinite, up to rounding.
     pub psd: bool,
-    /// The least eigenvalue: the offending one where it isn't.
+    /// The smallest eigenvalue.
     pub least: f64,
-    /// The largest, against which rounding is judged.
+    /// The largest eigenvalue, to which the rounding tolerance is relative.
     pub largest: f64,
-    /// The `c` of unit length with the least `c'Kc`.
+    /// The unit vector `c` with the smallest `c'Kc`.
     pub witness: Vec<f64>,
 }
 
 /// Eigenvalues above `-n ROUNDING largest` count as zero.
 const ROUNDING: f64 = 1e-14;
 
-/// Checks a square matrix of kernel values, row after row.
+/// Checks a square kernel matrix, stored row by row.
 pub fn is_psd(values: &[f64], n: usize) -> Result<Mercer> {
     is_psd_within(values, n, ROUNDING)
 }
 
-/// The same for values known to a relative precision only (single precision: 1e-7).
+/// The same for values with a given relative precision (1e-7 in single precision).
 pub fn is_psd_within(values: &[f64], n: usize, precision: f64) -> Result<Mercer> {
     if n.checked_mul(n) != Some(values.len()) {
         return Err(Error::data(format!("{} values for a matrix of {n} by {n}", values.len())));
@@ -51,30 +51,30 @@ pub fn is_psd_within(values: &[f64], n: usize, precision: f64) -> Result<Mercer>
     Ok(Mercer { psd, least, largest, witness: eigen.vectors.row(0).to_vec() })
 }
 
-/// What is known about a matrix of kernel values.
+/// What is known about a kernel matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MercerVerdict {
-    /// It is one of dot products, up to rounding.
+    /// It is positive semidefinite, up to rounding.
     DotProducts,
-    /// It isn't.
+    /// It is not positive semidefinite.
     Offends {
-        /// An eigenvalue below 0, or a value between it and 0.
+        /// A negative eigenvalue, or a value between it and 0.
         least: f64,
-        /// The largest one.
+        /// The largest eigenvalue.
         largest: f64,
     },
-    /// There are too many rows to prove it, and no counterexample was found.
+    /// No counterexample was found, and there are too many rows for a proof.
     Unknown,
 }
 
-/// Up to so many rows all eigenvalues are computed.
+/// Maximum number of rows for which all eigenvalues are computed.
 const FEW: usize = 400;
-/// Up to so many rows the matrix is factored.
+/// Maximum number of rows for which the matrix is factored.
 const MANY: usize = 4000;
-/// Steps of Lanczos' method.
+/// Number of steps of Lanczos' method.
 const STEPS: usize = 60;
 
-/// Judges a symmetric matrix of values known to a relative precision.
+/// Checks a symmetric matrix whose values have a given relative precision.
 pub fn verdict(values: &[f64], n: usize, precision: f64) -> Result<MercerVerdict> {
     if n <= FEW {
         let found = is_psd_within(values, n, precision)?;
@@ -103,7 +103,7 @@ pub fn verdict(values: &[f64], n: usize, precision: f64) -> Result<MercerVerdict
     })
 }
 
-/// The least and the largest of Lanczos' estimates of eigenvalues: no eigenvalue lies inside of the least, or the largest, by more than they do.
+/// The smallest and the largest Lanczos estimates of the eigenvalues.
 fn extremes(values: &[f64], n: usize) -> Result<(f64, f64)> {
     let times = |v: &[f64]| parallel::map(values.len() / n, |i| lanes::dot(&values[i * n..][..n], v));
     let mut stream = Purpose::MercerStart.stream(0, &[]);
@@ -121,7 +121,7 @@ fn extremes(values: &[f64], n: usize) -> Result<(f64, f64)> {
         let image = times(&next);
         diagonal.push(lanes::dot(&image, &next));
         basis.push(std::mem::replace(&mut next, image));
-        // Against all directions, twice: rounding would bring them back.
+        // Orthogonalized against all directions, twice because of rounding.
         for _ in 0..2 {
             basis.iter().for_each(|v| lanes::axpy(-lanes::dot(&next, v), v, &mut next));
         }
@@ -136,7 +136,7 @@ fn extremes(values: &[f64], n: usize) -> Result<(f64, f64)> {
     Ok((found.first().copied().unwrap_or(0.0), found.last().copied().unwrap_or(0.0)))
 }
 
-/// Refuses a square matrix that isn't symmetric, but for rounding.
+/// An error if a square matrix is not symmetric, up to rounding.
 pub fn check_symmetric(values: &[f64], n: usize) -> Result<()> {
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     for i in 0..n {

@@ -1,4 +1,4 @@
-//! Kernels: functions of two rows that are dot products in some space of features.
+//! Kernels: functions of two rows that are dot products in some feature space.
 //!
 //! | kernel | `k(x, y)` |
 //! |---|---|
@@ -10,11 +10,11 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this file | one value at a time |
-//! | [`points`] | rows packed for wide registers; blocks of values, which is where kernel methods spend their time |
-//! | [`gram`] | a matrix of kernel values known by its blocks: of rows, a given matrix, or a user's own function |
-//! | [`mercer`] | whether a matrix is one of dot products, and the eigenvalue that says no |
-//! | [`mod@string`] | kernels of texts: an example of data that isn't rows of numbers |
+//! | this file | single kernel values |
+//! | [`points`] | rows packed for SIMD registers; blocks of kernel values, where kernel methods spend their time |
+//! | [`gram`] | kernel matrices, computed by blocks: of rows, precomputed, or of a custom function |
+//! | [`mercer`] | Mercer's condition: whether a kernel matrix is positive semidefinite |
+//! | [`mod@string`] | string kernels |
 
 pub mod element;
 pub mod gram;
@@ -39,11 +39,11 @@ pub enum Kernel {
     Linear,
     /// `(gamma x'y + coef0)^degree`.
     Polynomial {
-        /// The power.
+        /// The degree.
         degree: u32,
-        /// What the dot product is multiplied by.
+        /// Factor of the dot product.
         gamma: f64,
-        /// What is added to it.
+        /// Independent term.
         coef0: f64,
     },
     /// `exp(-gamma |x - y|^2)`.
@@ -53,9 +53,9 @@ pub enum Kernel {
     },
     /// `tanh(gamma x'y + coef0)`.
     Sigmoid {
-        /// What the dot product is multiplied by.
+        /// Factor of the dot product.
         gamma: f64,
-        /// What is added to it.
+        /// Independent term.
         coef0: f64,
     },
     /// `exp(-gamma |x - y|_1)`.
@@ -82,17 +82,17 @@ impl Kernel {
         }
     }
 
-    /// The kernel values of `x` with each of the rows, which lie one after the other.
+    /// The kernel values of `x` with each of the rows, stored one after the other.
     pub fn values(&self, x: &[f64], rows: &[f64], out: &mut [f64]) {
         rows.chunks_exact(x.len().max(1)).zip(out).for_each(|(row, out)| *out = self.value(x, row));
     }
 
-    /// Whether it is the same when both rows are moved by the same amount.
+    /// Whether it is translation invariant.
     pub fn is_stationary(&self) -> bool {
         matches!(self, Kernel::Gaussian { .. } | Kernel::Laplacian { .. })
     }
 
-    /// Whether every matrix of its values is one of dot products (Mercer's condition), whatever the rows.
+    /// Whether every kernel matrix is positive semidefinite (Mercer's condition).
     pub fn is_mercer(&self) -> bool {
         match *self {
             Kernel::Linear => true,

@@ -1,9 +1,9 @@
-//! Rows packed for wide registers, and blocks of kernel values over them.
+//! Rows packed for SIMD registers, and blocks of kernel values over them.
 //!
-//! **Idea.** A kernel of two rows is a function of one sum over their columns: of products (and then `|x - y|^2 = |x|^2 + |y|^2 - 2 x'y`) or of gaps. Points are
+//! **Idea.** A kernel of two rows is a function of one sum over their columns: of products (and then `|x - y|^2 = |x|^2 + |y|^2 - 2 x'y`) or of absolute differences. Points are
 //! packed in panels of two registers, column after column; eight rows at a time meet a panel with all sums in registers ([`KernelElement::tile`]), and the function
-//! is then applied to the sums while they are in the first-level cache. For kernels of distances the rows are moved to their mean first: it changes nothing
-//! but the rounding of the norms.
+//! is then applied to the sums while they are in the first-level cache. For kernels of distances the rows are centered first, which only
+//! reduces the rounding errors of the norms.
 //!
 //! **Cost.** For a value `d / 16` multiply-add instructions in single precision and about as many again for an exponential.
 
@@ -15,10 +15,10 @@ use ermine_core::simd::Level;
 use ermine_core::versions;
 use std::ops::Range;
 
-/// Columns of a block that are finished together: eight rows of them stay in the first-level cache.
+/// Number of columns of a block that are processed together: eight rows of them fit into the first-level cache.
 const STRIP: usize = 512;
 
-/// Rows of numbers, packed.
+/// Packed rows.
 #[derive(Debug, Clone)]
 pub struct KernelPoints<E> {
     kernel: Kernel,
@@ -30,7 +30,7 @@ pub struct KernelPoints<E> {
     squares: Vec<E>,
 }
 
-/// What is taken off each column before rows are packed: their mean for kernels of distances, else nothing.
+/// The center that is subtracted before rows are packed: the column means for kernels of distances, else 0.
 pub fn center(kernel: &Kernel, x: &Design) -> Vec<f64> {
     if kernel.is_stationary() { mean(x) } else { vec![0.0; x.n_columns()] }
 }
@@ -42,7 +42,7 @@ pub fn mean(x: &Design) -> Vec<f64> {
 }
 
 impl<E: KernelElement> KernelPoints<E> {
-    /// Packs all rows of a table, `center` taken off.
+    /// Packs all rows of a table, centered.
     pub fn new(kernel: Kernel, x: &Design, center: &[f64]) -> KernelPoints<E> {
         let (n, d) = (x.n_rows(), x.n_columns());
         let mut points = KernelPoints::zeros(kernel, n, d);
@@ -84,18 +84,18 @@ impl<E: KernelElement> KernelPoints<E> {
         self.squares[i] = E::of(square);
     }
 
-    /// How many points.
+    /// Number of points.
     pub fn len(&self) -> usize {
         self.n
     }
 
-    /// The largest number, and the largest `|x|^2`; infinite where a sum of squares overflows.
+    /// The largest absolute value and the largest `|x|^2`; infinite if a sum of squares overflows.
     pub fn largest(&self) -> (f64, f64) {
         let most = |values: &[E]| values.iter().fold(0.0f64, |most, v| most.max(v.wide().abs()));
         (most(&self.panels), most(&self.squares))
     }
 
-    /// How many columns.
+    /// Number of columns.
     pub fn n_columns(&self) -> usize {
         self.d
     }
@@ -188,7 +188,7 @@ versions! {
             Kernel::Gaussian { gamma } => {
                 let (twice, minus) = (E::of(2.0 * gamma), E::of(-gamma));
                 for ((out, sum), s) in out.iter_mut().zip(sums).zip(squares) {
-                    // Symmetric in the two rows, and never above 0 but for rounding.
+                    // Symmetric in the two rows, and at most 0 up to rounding.
                     let exponent = sum.fused(twice, minus * (square + *s));
                     *out = (if exponent > E::ZERO { E::ZERO } else { exponent }).decay();
                 }

@@ -1,15 +1,15 @@
-//! Kernels of texts: how many pieces two texts have in common. They show that a kernel method needs no rows of numbers, only values of pairs.
+//! String kernels: how many substrings or subsequences two strings have in common. Kernel methods need no numeric features, only kernel values of pairs.
 //!
 //! **Spectrum.** `k(s, t) = sum over all strings u of length p of (times u occurs in s) (times u occurs in t)`.
 //!
-//! **Subsequences.** Pieces of `p` characters in order that may have gaps, each counted as `lambda^(length from its first to its last character)`:
+//! **Subsequences.** Subsequences of `p` characters, with gaps, each weighted by `lambda^(length from its first to its last character)`:
 //! `k(s, t) = sum_u sum_{i: s[i] = u} sum_{j: t[j] = u} lambda^(len(i) + len(j))`, by dynamic programming over prefixes.
 //!
 //! **Cost.** O(|s| log |s|) for the spectrum, O(p |s| |t|) for subsequences.
 //!
 //! **Reference.** Leslie, Eskin, Noble, "The spectrum kernel" (2002); Lodhi et al., "Text classification using string kernels" (JMLR 2002), section 4.
 
-/// The spectrum kernel of pieces of `p` characters.
+/// The spectrum kernel of substrings of `p` characters.
 pub fn spectrum(s: &str, t: &str, p: usize) -> f64 {
     let (a, b) = (pieces(s, p), pieces(t, p));
     let (mut i, mut j, mut sum) = (0, 0, 0.0);
@@ -26,7 +26,7 @@ pub fn spectrum(s: &str, t: &str, p: usize) -> f64 {
     sum
 }
 
-/// The pieces of `p` characters in order, and how often each occurs.
+/// The substrings of `p` characters in sorted order, with their counts.
 fn pieces(text: &str, p: usize) -> Vec<(Vec<char>, f64)> {
     let characters: Vec<char> = text.chars().collect();
     let mut all: Vec<&[char]> = if p == 0 { Vec::new() } else { characters.windows(p).collect() };
@@ -41,7 +41,7 @@ fn pieces(text: &str, p: usize) -> Vec<(Vec<char>, f64)> {
     counted
 }
 
-/// The kernel of subsequences of `p` characters, each character from the first to the last of a subsequence counting `lambda`.
+/// The subsequence kernel of `p` characters; each character from the first to the last of a subsequence contributes a factor `lambda`.
 pub fn subsequence(s: &str, t: &str, p: usize, lambda: f64) -> f64 {
     let (s, t): (Vec<char>, Vec<char>) = (s.chars().collect(), t.chars().collect());
     let width = t.len() + 1;
@@ -69,7 +69,7 @@ pub fn subsequence(s: &str, t: &str, p: usize, lambda: f64) -> f64 {
     total
 }
 
-/// A kernel divided by the lengths of both: `k(s, t) / sqrt(k(s, s) k(t, t))`, 0 where one has no length.
+/// The normalized kernel `k(s, t) / sqrt(k(s, s) k(t, t))`; 0 if the denominator is 0.
 pub fn normalized(kernel: impl Fn(&str, &str) -> f64, s: &str, t: &str) -> f64 {
     let lengths = kernel(s, s) * kernel(t, t);
     if lengths > 0.0 { kernel(s, t) / lengths.sqrt() } else { 0.0 }

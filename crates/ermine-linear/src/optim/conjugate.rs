@@ -1,4 +1,4 @@
-//! `A beta = c` for a symmetric positive semidefinite `A` that is only known by what it does to vectors: least squares over sparse tables with too many columns for a matrix of
+//! `A beta = c` for a symmetric positive semidefinite `A` that is given as an operator: least squares over sparse tables with too many columns for a matrix of
 //! their products.
 //!
 //! **Idea.** Conjugate gradients. From zero on, every step stays in the space that the data spans, so of several solutions the one with the smallest norm is found.

@@ -1,7 +1,7 @@
 //! `min_w  w'Hw/2 - c'w + sum_j (l1_j abs(w_j) + l2_j w_j^2 / 2)` for a known matrix `H`: the inner problem of the lasso (where `H` is
 //! the product matrix of the working set) and of every proximal Newton step.
 //!
-//! **Idea.** One coordinate at a time has a closed form: soft-threshold what the others leave unexplained. The vector
+//! **Idea.** One coordinate at a time has a closed form: the soft-thresholded residual of the others. The vector
 //! `q = c - Hw` is kept up to date, so an update costs one row of `H`, and a coordinate that stays put costs nothing.
 //! Coordinates find the right support quickly, but then converge slowly where columns are correlated. So after a few
 //! rounds the support is taken as known: with signs `s` fixed, the minimizer solves the linear system
@@ -81,7 +81,7 @@ impl Quadratic<'_> {
                 // What was added up on the way has rounding in it.
                 q = self.residual(w);
                 worst = self.largest_violation(w, &q);
-            } else if self.will_do(w, before, worst, tolerance) {
+            } else if self.suffices(w, before, worst, tolerance) {
                 continue;
             } else {
                 self.improve_support(w, &mut q, observer)?;
@@ -102,7 +102,7 @@ impl Quadratic<'_> {
     }
 
     /// Whether coordinates alone, at the speed at which violations fell, will be done before the support could be solved for.
-    fn will_do(&self, w: &[f64], before: f64, worst: f64, tolerance: f64) -> bool {
+    fn suffices(&self, w: &[f64], before: f64, worst: f64, tolerance: f64) -> bool {
         let size = w.iter().filter(|w| **w != 0.0).count() as f64;
         // Factoring costs size^3 / 3, a round size^2.
         let affordable = size / (3.0 * ROUNDS as f64);
@@ -184,7 +184,7 @@ impl Quadratic<'_> {
                 .collect();
             let Some(direction) = newton_direction(&h, &gradient) else { return Ok(()) };
             let curvature = lanes::dot(&h.times(&direction), &direction);
-            // The best step along the direction; infinite where the columns are dependent and the quadratic is flat.
+            // The best step along the direction; infinite if the columns are dependent and the quadratic is flat.
             let longest = lanes::dot(&gradient, &direction) / curvature.max(0.0);
             if self.move_along(&support, &direction, longest, w) {
                 return Ok(());

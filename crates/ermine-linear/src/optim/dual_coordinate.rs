@@ -3,10 +3,10 @@
 //! **Problem.** `min |w|^2 / 2 + sum_i D_i b_i^2 / 2 - p'b + epsilon |b|_1` over `low <= b <= high`, with `w = sum_i b_i [x_i, B]`, where `B` is the constant that carries the intercept. Classes have
 //! `p = y` and `b_i` between 0 and `y_i C_i`; numbers `p = y` and `|b_i| <= C_i`; squared losses no upper bound, but `D_i = 1 / (2 C_i)`.
 //!
-//! **Idea.** With `w` at hand the gradient of one variable costs one row, `G_i = w'x_i + D_i b_i - p_i`, and its best value is known in closed form. Rows come in a new random order in each pass.
+//! **Idea.** Given `w`, the gradient of one variable costs one row, `G_i = w'x_i + D_i b_i - p_i`, and its best value is known in closed form. Rows come in a new random order in each pass.
 //! Rows at a bound whose gradient points out of it by more than the worst violation of the last pass are left alone until the rest is solved.
 //!
-//! **Cost.** A pass reads the active rows once. **Certificate.** The primal value at `w` beside the dual.
+//! **Cost.** A pass reads the active rows once. **Certificate.** The duality gap: the primal objective at `w` minus the dual objective.
 //!
 //! **Reference.** Hsieh et al., "A dual coordinate descent method for large-scale linear SVM" (ICML 2008); Ho and Lin, "Large-scale linear support vector regression" (JMLR 2012).
 
@@ -96,7 +96,7 @@ impl DualCoordinateDescent<'_> {
     }
 }
 
-/// `sum_j x_j w_j` over the places that are held, in four sums side by side: one after the other they would wait for each other.
+/// `sum_j x_j w_j` over the places that are held, in four independent sums, because a single one would be limited by the latency of additions.
 #[inline]
 fn sparse_dot(places: &[u32], numbers: &[f64], w: &[f64]) -> f64 {
     let mut sums = [0.0f64; 4];

@@ -25,7 +25,7 @@ use std::borrow::Cow;
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Separation {
-    /// A hyperplane with every row on its own side: `y_i (x_i'w + b) >= 1`, but for rounding.
+    /// A hyperplane with every row on the correct side: `y_i (x_i'w + b) >= 1`, up to rounding.
     Hyperplane {
         /// Coefficients.
         coefficients: Vec<f64>,
@@ -54,7 +54,7 @@ pub enum Separation {
     },
 }
 
-/// Separates the classes `y` (-1 and +1). Weights, all 1 if `None`, count violations where there is no hyperplane.
+/// Separates the classes `y` (-1 and +1). Weights (all 1 if `None`) weight the violations if no hyperplane separates the classes.
 pub fn separate(
     x: &Design,
     y: &[f64],
@@ -87,7 +87,7 @@ impl Separation {
     /// A hyperplane scaled so that the least `y_i (x_i'w + b)` is 1, with its margin in the units of these rows.
     fn with_unit_margins(mut self, x: &Design, y: &[f64]) -> Separation {
         if let Separation::Hyperplane { coefficients, intercept, margin } = &mut self {
-            // A hair more than 1, and more where rounding takes that away.
+            // Slightly more than 1, and more if rounding cancels that.
             for slack in [1e-12, 1e-9, 1e-6] {
                 let factor = (1.0 + slack) / least_of(x, y, coefficients, *intercept);
                 let scaled: Vec<f64> = coefficients.iter().map(|w| w * factor).collect();
@@ -157,7 +157,7 @@ fn separate_scaled(
 
 /// Multipliers of two rows that are the same but of different classes, if there are such: the simplest common point of both.
 fn shared_row(rows: &ConstraintRows, y: &[f64]) -> Option<Vec<f64>> {
-    /// So many pairs that look the same are compared at most.
+    /// Maximum number of candidate pairs of equal rows that are compared.
     const COMPARED: usize = 64;
     let direction: Vec<f64> =
         (0..rows.width()).map(|j| 1.0 + rng::place(7, j as u64) as f64 / u64::MAX as f64).collect();
@@ -183,7 +183,7 @@ fn least_of(x: &Design, y: &[f64], beta: &[f64], b: f64) -> f64 {
     x.times(beta, b).iter().zip(y).map(|(z, y)| z * y).fold(f64::INFINITY, f64::min)
 }
 
-/// The least distance of a row from the hyperplane `w`, below 0 where it is on the wrong side.
+/// The least distance of a row from the hyperplane `w`, below 0 if it is on the wrong side.
 fn margin_of(x: &Design, y: &[f64], w: &[f64]) -> f64 {
     let (beta, b) = w.split_at(x.n_columns());
     least_of(x, y, beta, b.first().copied().unwrap_or(0.0)) / lanes::square_sum(beta).sqrt()

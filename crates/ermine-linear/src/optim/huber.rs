@@ -33,9 +33,9 @@ pub struct HuberProblem<'a> {
     pub weights: Option<&'a [f64]>,
     /// How many scales away losses become straight, at least 1.
     pub epsilon: f64,
-    /// What the square of each coefficient costs, at least 0.
+    /// L2 penalty of each coefficient, at least 0.
     pub costs: &'a [f64],
-    /// Whether there is an intercept (which costs nothing).
+    /// Whether there is an intercept, which is not penalized.
     pub intercept: bool,
     /// Stop when no optimality condition is violated by more than this.
     pub tolerance: f64,
@@ -52,7 +52,7 @@ pub struct HuberSolution {
     pub coefficients: Vec<f64>,
     /// The intercept; 0 without.
     pub intercept: f64,
-    /// The scale of the residuals; 0 where rows are fitted so exactly that they have none.
+    /// The scale of the residuals; 0 if rows are fitted so exactly that they have none.
     pub scale: f64,
     /// What is known about it; the value is per unit of weight, and the violation a share of the largest slope.
     pub outcome: SolverOutcome,
@@ -222,7 +222,7 @@ impl HuberProblem<'_> {
         lanes::max_abs(gradient) / (2.0 * self.epsilon)
     }
 
-    /// A point with a lower objective; `None` where rounding hides any.
+    /// A point with a lower objective; `None` if rounding hides any.
     fn step(&self, point: &HuberPoint, gradient: &[f64], floor: f64) -> Result<Option<HuberPoint>> {
         let rounding = 4.0 * f64::EPSILON * point.value;
         for share in SHARES {
@@ -240,7 +240,7 @@ impl HuberProblem<'_> {
                 if next.value < point.value - 1e-4 * length * slope {
                     return Ok(Some(next));
                 }
-                // Below the rounding of the objective, the gradient tells whether a step is any good.
+                // Below the rounding of the objective, the gradient decides whether a step is accepted.
                 let near = length == 1.0 && slope <= 1e4 * rounding && next.value <= point.value + rounding;
                 if near && self.violation(&self.gradient(&next)) < 0.5 * self.violation(gradient) {
                     return Ok(Some(next));
@@ -320,7 +320,7 @@ impl HuberProblem<'_> {
         let shift = point.w.get(self.x.n_columns()).copied().unwrap_or(0.0);
         let gain: f64 = a.iter().zip(self.y).map(|(a, y)| a * (y - shift)).sum();
         let (pull, size) = (self.x.transposed_times(&a), a.iter().map(|a| a.abs()).sum::<f64>());
-        // A coefficient that costs nothing must not be pulled at all.
+        // The gradient of an unpenalized coefficient must be 0.
         if pull.iter().zip(self.costs).any(|(u, c)| *c <= 0.0 && u.abs() > 1e-10 * size) {
             return None;
         }
@@ -333,7 +333,7 @@ impl HuberProblem<'_> {
         bound.is_finite().then_some(bound)
     }
 
-    /// The slopes of the losses, moved where they may be, at the rows inside, until they balance what the coefficients cost.
+    /// The slopes of the losses, moved where they may be, at the rows inside, until they balance the gradient of the penalty.
     fn balanced(&self, point: &HuberPoint) -> Vec<f64> {
         let mut a: Vec<f64> = self.slopes(point).iter().map(|s| 2.0 * s).collect();
         let reach = self.epsilon * point.scale;

@@ -9,7 +9,7 @@
 //!    added, which restores the digits, up to 1e12.
 //! 2. Beyond that: QR of the rows, block by block. The condition number is no longer squared.
 //! 3. Where QR finds dependent columns: the singular values of its triangle, and the minimum-norm solution. The rank is
-//!    judged with every column scaled to unit length, so units don't decide it; the norm is measured in the user's units, unless those differ so much that
+//!    determined with every column scaled to unit length, so it doesn't depend on units; the norm is measured in the user's units, unless those differ so much that
 //!    rounding would spoil the fit.
 //! 4. Wide data (`n < p`): the same with `X X'`, `beta = X' alpha`.
 //! 5. Sparse data with more than a few thousand columns: conjugate gradients, which need no matrix of products.
@@ -556,7 +556,7 @@ impl<'a> WideSystem<'a> {
     }
 }
 
-/// `S (X - m) D^2 (X - m)' S` for row scales `S` and column scales `D`: the products of the rows, centered if asked.
+/// `S (X - m) D^2 (X - m)' S` for row scales `S` and column scales `D`: the products of the rows, centered if requested.
 pub(super) fn centered_kernel(x: &Dense, root: &[f64], shares: &[f64], unit: &[f64], center: bool) -> Matrix {
     let n = x.n_rows();
     let gram = Gram::of(&x.transposed(), &[], 0, |columns, _, scale, _| {

@@ -25,7 +25,7 @@ pub struct ConstraintRows<'a> {
     pub x: &'a Design<'a>,
     /// Whether a 1 follows each row.
     pub intercept: bool,
-    /// Taken off each column, so that large means do no harm; empty for nothing. Dense data only.
+    /// Subtracted from each column, so that large means do no harm; empty for none. Dense data only.
     pub shift: &'a [f64],
     /// What each row is multiplied by; `None` for 1.
     pub sign: Option<&'a [f64]>,
@@ -192,7 +192,7 @@ impl LinearProgram<'_> {
         InteriorPoint { s: a.clone(), residual: vec![0.0; a.len()], a, w, z, v }
     }
 
-    /// One predictor-corrector step; false where the system can't be solved any more.
+    /// One predictor-corrector step; false if the system can't be solved any more.
     fn advance(&self, point: &mut InteriorPoint, short: &[f64], mu: f64) -> bool {
         let n = point.a.len();
         // Predictor: aim at zero products. A'DA dw = A'D e - shortfall, da = D (e - A dw).
@@ -210,7 +210,7 @@ impl LinearProgram<'_> {
         step.fill(point, &d, &e, &fit, w);
         let ahead = products_ahead(point, &step, step.primal.min(1.0), step.dual.min(1.0)) / (2 * n) as f64;
         let target = mu * (ahead / mu).powi(3);
-        // Corrector: aim at the target, with the predictor's own second-order error taken off.
+        // Corrector: aim at the target, minus the second-order error of the predictor.
         correct(point, &mut step, target, &mut e);
         let weighted: Vec<f64> = d.iter().zip(&e).map(|(d, e)| d * e).collect();
         let (fit, w) = solve(self.rows.transposed_times(&weighted));
@@ -327,9 +327,9 @@ impl InteriorStep {
 }
 
 impl InteriorPoint {
-    /// Takes a step; false where a value is no longer positive. A step that is not finite is not taken, so that the point stays one that can be used.
+    /// Takes a step; false if a value is no longer positive. A step that is not finite is not taken, so that the point stays one that can be used.
     fn take(&mut self, step: &InteriorStep) -> bool {
-        /// The share of the way to the boundary that is gone.
+        /// Fraction of the step to the boundary that is taken.
         const SHY: f64 = 0.9995;
         if ![&step.a, &step.z, &step.v, &step.w].into_iter().all(|x| x.iter().all(|x| x.is_finite())) {
             return false;

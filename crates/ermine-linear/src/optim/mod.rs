@@ -6,7 +6,7 @@
 //! | [`decompose`] | symmetric eigenvalues, singular values, QR of tall data block by block | |
 //! | [`moments`] | the sums over rows that quadratic problems need | |
 //! | [`least_squares`] | least squares and ridge, by the cheapest decomposition that is accurate enough | exact |
-//! | [`conjugate`] | linear systems known by what they do to vectors: very wide sparse least squares | residual |
+//! | [`conjugate`] | linear systems given as operators: very wide sparse least squares | residual |
 //! | [`ridge_path`] | ridge for many strengths from one decomposition, with leave-one-out errors | exact |
 //! | [`coordinate`] | quadratic + L1/L2 with a known matrix, by coordinates and then by the support | optimality residual |
 //! | [`lasso`] | lasso and elastic net over data: working sets, paths | duality gap |
@@ -81,7 +81,7 @@ pub struct SolverOutcome {
     pub n_iterations: usize,
     /// The objective there.
     pub value: f64,
-    /// A proven lower bound on the objective's minimum, where the problem has one that is cheap.
+    /// A proven lower bound on the minimum of the objective, if the problem has a cheap one.
     pub lower_bound: Option<f64>,
     /// The largest violation of the optimality conditions, in units of the gradient.
     pub residual: f64,

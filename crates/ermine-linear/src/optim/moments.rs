@@ -64,7 +64,7 @@ impl Moments {
         // The mean of entry i of a shifted row.
         let offset = |i: usize| if center { sums[(i, p + k)] / total } else { 0.0 };
         let product = |i: usize, j: usize| sums[(i, j)] - total * offset(i) * offset(j);
-        // Rounding may leave less than nothing; what is not a number must stay so.
+        // Rounding may give a negative value; NaN must stay NaN.
         let square = |i: usize| Some(product(i, i)).filter(|s| *s >= 0.0 || s.is_nan()).unwrap_or(0.0);
         Moments {
             total,
@@ -76,7 +76,7 @@ impl Moments {
         }
     }
 
-    /// Refuses columns that vary by so little that the products of what they vary by vanish: they would pass for constant.
+    /// An error for columns that vary so little that their squared deviations underflow: they would look constant.
     pub fn check_small(&self, x: &Design) -> Result<()> {
         const LEAST: f64 = 1e-140;
         let p = self.x_mean.len();

@@ -349,7 +349,7 @@ impl MultinomialRisk<'_> {
 }
 
 impl MultinomialRisk<'_> {
-    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalizes them.
+    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` if nothing penalizes them.
     fn dual_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
         if self.lambda <= 0.0 && l1 <= 0.0 {
             return None;
@@ -390,7 +390,7 @@ impl MultinomialRisk<'_> {
         Some(-found.value / total - penalty).filter(|bound| bound.is_finite())
     }
 
-    /// The share of a common distribution that, mixed into all rows, gives each class the weight that it has in the data; `None` where that can't be.
+    /// The share of a common distribution that, mixed into all rows, gives each class the weight that it has in the data; `None` if that can't be.
     fn mixture(&self, by: &ClassesByColumn) -> Option<(f64, Vec<f64>)> {
         let (classes, total) = (self.n_classes, self.total());
         let model = self.sum(by, false, |rows, z, _, _| {

@@ -44,12 +44,12 @@ pub trait SmoothObjective: Sync {
     /// A cheaper problem with nearly the same minimizer, if there is one.
     fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>>;
 
-    /// A proven bound on how far `w`, with gradient `g`, is above the minimum; 0 where the function offers none.
+    /// A proven bound on how far `w`, with gradient `g`, is above the minimum; 0 if the function offers none.
     fn excess(&self, _g: &[f64]) -> f64 {
         0.0
     }
 
-    /// A proven lower bound on the minimum, from what is known at `w`; `None` where the function offers none.
+    /// A proven lower bound on the minimum, from what is known at `w`; `None` if the function offers none.
     fn bound(&self, _w: &[f64]) -> Option<f64> {
         None
     }
@@ -63,7 +63,7 @@ pub trait SmoothObjective: Sync {
 /// What a Hessian does to a vector.
 pub type HessianProduct<'p> = Box<dyn Fn(&[f64]) -> Vec<f64> + Sync + 'p>;
 
-/// A Hessian, or what stands for it.
+/// A Hessian or its approximation.
 #[derive(Debug, Clone)]
 pub enum Curvature {
     /// The whole matrix.
@@ -290,7 +290,7 @@ impl<'p> NewtonDescent<'p> {
         Ok(SolverOutcome { status, n_iterations, value: self.value, lower_bound: None, residual })
     }
 
-    /// A step along `-direction`, halved until the objective falls enough; false where it doesn't.
+    /// A step along `-direction`, halved until the objective falls enough; false if it doesn't.
     fn step(&mut self, direction: &[f64], observer: &dyn Observer) -> Result<bool> {
         let slope = lanes::dot(direction, &self.g);
         let rounding = 4.0 * f64::EPSILON * self.value.abs();

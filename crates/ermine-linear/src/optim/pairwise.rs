@@ -1,4 +1,4 @@
-//! A linear score `x'w` that puts rows of a query in the order of their levels: the squared hinge loss over all pairs, of which none is ever listed.
+//! A linear score `x'w` that ranks the rows of each query by level: the squared hinge loss over all pairs, without listing them.
 //!
 //! **Formula.** Over all pairs (i, j) of a query in which i has the higher level,
 //! ```text
@@ -35,22 +35,22 @@ pub struct RankedQuery {
     n_levels: usize,
     /// The weight of each row.
     weights: Vec<f64>,
-    /// What the worth of a pair is the difference of; `None` where all pairs are worth 1.
-    worth: Option<Vec<f64>>,
+    /// The weight of a pair is the difference of these values; `None` if all pairs have weight 1.
+    pair_value: Option<Vec<f64>>,
 }
 
 impl RankedQuery {
-    /// Rows with their grades, weights and worth, which must rise with the grade.
-    pub fn new(rows: Vec<u32>, grades: &[f64], weights: Vec<f64>, worth: Option<Vec<f64>>) -> RankedQuery {
+    /// Rows with their grades, weights and pair values, which must rise with the grade.
+    pub fn new(rows: Vec<u32>, grades: &[f64], weights: Vec<f64>, pair_value: Option<Vec<f64>>) -> RankedQuery {
         let mut distinct = grades.to_vec();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
         let levels = grades.iter().map(|g| distinct.partition_point(|d| d < g) as u32).collect();
-        RankedQuery { rows, levels, n_levels: distinct.len(), weights, worth }
+        RankedQuery { rows, levels, n_levels: distinct.len(), weights, pair_value }
     }
 
-    fn worth(&self, i: usize) -> f64 {
-        self.worth.as_ref().map_or(0.0, |worth| worth[i])
+    fn pair_value(&self, i: usize) -> f64 {
+        self.pair_value.as_ref().map_or(0.0, |pair_value| pair_value[i])
     }
 
     /// Scores of the rows, less their mean, which no pair sees.
@@ -95,11 +95,11 @@ fn sweep(query: &RankedQuery, scores: &[f64], order: &[u32], a: &[f64]) -> PairS
     let n = scores.len();
     let (mut better, mut worse) = (vec![(0.0, 0.0); n], vec![(0.0, 0.0); n]);
     let entry = |j: usize| {
-        let (v, t) = (query.weights[j], query.worth(j));
+        let (v, t) = (query.weights[j], query.pair_value(j));
         [v, v * a[j], v * t, v * t * a[j]]
     };
-    // The worth of a pair is t of the better one less t of the worse one; `sign` selects which of the two is meant.
-    let of = |sums: [f64; 4], i: usize, sign: f64| match &query.worth {
+    // The weight of a pair is t of the better one less t of the worse one; `sign` selects which of the two is meant.
+    let of = |sums: [f64; 4], i: usize, sign: f64| match &query.pair_value {
         None => (sums[0], sums[1]),
         Some(t) => (sign * (t[i] * sums[0] - sums[2]), sign * (t[i] * sums[1] - sums[3])),
     };
@@ -177,7 +177,7 @@ impl PairRisk<'_> {
     }
 
     /// The Hessian of the loss in the scores, times a direction of the scores.
-    fn bend(&self, places: &[QueryPoint], direction: &[f64]) -> Vec<f64> {
+    fn hessian_product(&self, places: &[QueryPoint], direction: &[f64]) -> Vec<f64> {
         let of = |q: usize| {
             let (query, place) = (&self.queries[q], &places[q]);
             let a: Vec<f64> = query.rows.iter().map(|&row| direction[row as usize]).collect();
@@ -241,7 +241,7 @@ impl PairRisk<'_> {
 
     /// The Hessian times a vector.
     fn hessian_times(&self, places: &[QueryPoint], d: &[f64]) -> Vec<f64> {
-        let mut image = self.x.transposed_times(&self.bend(places, &self.x.times(d, 0.0)));
+        let mut image = self.x.transposed_times(&self.hessian_product(places, &self.x.times(d, 0.0)));
         lanes::axpy(1.0, d, &mut image);
         image
     }
@@ -287,7 +287,7 @@ impl PairRisk<'_> {
         Ok(Matrix::from_fn(p, p, |i, j| (columns[i][j] + columns[j][i]) / 2.0))
     }
 
-    /// A step along `direction`, halved until the objective falls enough; `None` where it doesn't.
+    /// A step along `direction`, halved until the objective falls enough; `None` if it doesn't.
     fn step(
         &self,
         w: &mut [f64],
@@ -334,8 +334,8 @@ mod tests {
                 if q.levels[i] <= q.levels[j] {
                     continue;
                 }
-                let worth = q.worth.as_ref().map_or(1.0, |t| t[i] - t[j]);
-                let weight = c * q.weights[i] * q.weights[j] * worth;
+                let pair_value = q.pair_value.as_ref().map_or(1.0, |t| t[i] - t[j]);
+                let weight = c * q.weights[i] * q.weights[j] * pair_value;
                 let apart: Vec<f64> =
                     x[q.rows[i] as usize].iter().zip(&x[q.rows[j] as usize]).map(|(a, b)| a - b).collect();
                 let short = 1.0 - dot(&apart, w);
@@ -352,7 +352,7 @@ mod tests {
         (value, g, h)
     }
 
-    /// Rows of three columns in some queries, with few or many levels, weights and worth.
+    /// Rows of three columns in some queries, with few or many levels, weights and pair values.
     fn problem() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<RankedQuery>)> {
         let row = (prop::collection::vec(-2.0f64..2.0, 3), 0u32..4, 0usize..3, 1u32..4);
         (prop::collection::vec(row, 2..40), 0usize..3).prop_map(|(rows, kind)| {
@@ -360,8 +360,8 @@ mod tests {
                 let mine: Vec<u32> = (0..rows.len() as u32).filter(|&r| rows[r as usize].2 == q).collect();
                 let grades: Vec<f64> = mine.iter().map(|&r| f64::from(rows[r as usize].1)).collect();
                 let weights = mine.iter().map(|&r| f64::from(rows[r as usize].3) / 2.0).collect();
-                let worth = (kind > 0).then(|| grades.iter().map(|g| g.powi(kind as i32)).collect());
-                RankedQuery::new(mine, &grades, weights, worth)
+                let pair_value = (kind > 0).then(|| grades.iter().map(|g| g.powi(kind as i32)).collect());
+                RankedQuery::new(mine, &grades, weights, pair_value)
             };
             (rows.iter().map(|r| r.0.clone()).collect(), (0..3).map(of).collect())
         })
@@ -384,7 +384,7 @@ mod tests {
             prop_assert!(close(loss + lanes::square_sum(&w) / 2.0, value));
             prop_assert!(close(risk.value(&w), value));
             let gradient = risk.x.transposed_times(&slope);
-            let bent = risk.x.transposed_times(&risk.bend(&places, &risk.x.times(&d, 0.0)));
+            let bent = risk.x.transposed_times(&risk.hessian_product(&places, &risk.x.times(&d, 0.0)));
             for (k, (g, h)) in g.iter().zip(&h).enumerate() {
                 prop_assert!(close(gradient[k] + w[k], *g), "{gradient:?}");
                 prop_assert!(close(bent[k] + d[k], *h), "{bent:?}");

@@ -2,10 +2,10 @@
 //!
 //! **Forms.** *Online*: row after row, each mistake at once. *Batch*: all mistakes of a pass together. *Averaged*: online, but the
 //! weights after every row are averaged, which generalizes far better. *Kernel*: the weights are kept as counts of mistakes per
-//! row, so any kernel can stand for the dot product.
+//! row, so any kernel can replace the dot product.
 //!
 //! **Bound.** If some unit vector separates the rows `[x, 1]` with margin `gamma`, and no row is longer than `R`, the online perceptron
-//! makes at most `(R / gamma)^2` mistakes in all, however long it runs.
+//! makes at most `(R / gamma)^2` mistakes in total, however long it runs.
 //!
 //! **Reference.** Rosenblatt (1958); Novikoff, "On convergence proofs for perceptrons" (1962); Freund and Schapire, "Large margin
 //! classification using the perceptron algorithm" (1999) for averaging and kernels.
@@ -19,11 +19,11 @@ use ermine_core::rng::{self, Purpose};
 /// How mistakes are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdateRule {
-    /// Each at once.
+    /// After each mistake.
     Online,
     /// All of a pass together.
     Batch,
-    /// Each at once; the answer is the average over all rows seen.
+    /// After each mistake; the result is the average over all rows seen.
     Averaged,
 }
 

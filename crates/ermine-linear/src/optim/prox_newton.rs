@@ -21,10 +21,10 @@ pub trait L1Objective: SmoothObjective {
     /// Whether unknown `j` is a coefficient.
     fn is_coefficient(&self, j: usize) -> bool;
 
-    /// The value at `w`, the gradient into `g`, the unknowns that matter there, and their Hessian (or what stands for it).
+    /// The value at `w`, the gradient into `g`, the unknowns that matter there, and their Hessian (or its approximation).
     fn model(&self, w: &[f64], l1: f64, g: &mut [f64], observer: &dyn Observer) -> Result<(f64, Vec<usize>, Matrix)>;
 
-    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalizes them.
+    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` if nothing penalizes them.
     fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64>;
 
     /// A cheaper problem with nearly the same minimizer, if there is one.
@@ -118,7 +118,7 @@ fn outside(risk: &dyn L1Objective, g: &[f64], chosen: &[usize], l1: f64) -> f64 
     (0..g.len()).filter(|&j| !at_work[j] && risk.is_coefficient(j)).map(|j| g[j].abs() - l1).fold(0.0, f64::max)
 }
 
-/// Halves the step until the objective falls by a share of what the model promised; false where it doesn't.
+/// Halves the step until the objective falls by a fraction of the predicted decrease; false if it doesn't.
 fn search(
     risk: &dyn L1Objective,
     w: &mut [f64],

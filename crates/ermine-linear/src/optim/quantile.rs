@@ -214,7 +214,7 @@ impl Vertex<'_> {
         self.independent(&order)
     }
 
-    /// Fills the basis with the first rows of `order` that are linearly independent; false where there are too few.
+    /// Fills the basis with the first rows of `order` that are linearly independent; false if there are too few.
     fn independent(&mut self, order: &[usize]) -> Result<bool> {
         let width = self.rows.width();
         self.basis.clear();
@@ -269,7 +269,7 @@ impl Vertex<'_> {
         Ok(Some(self.residuals().iter().enumerate().map(term).sum()))
     }
 
-    /// Moves from vertex to vertex until one is proven optimal, by the dual variables that it returns; `None` where that doesn't happen in time.
+    /// Moves from vertex to vertex until one is proven optimal, by the dual variables that it returns; `None` if that doesn't happen in time.
     fn pivot(&mut self) -> Result<Option<Vec<f64>>> {
         let width = self.rows.width();
         for _ in 0..50 + 20 * width {
@@ -311,7 +311,7 @@ impl Vertex<'_> {
         self.basis.iter().for_each(|&i| speeds[i] = 0.0);
         let crosses = |i: &usize| residuals[*i] * speeds[*i] > 0.0 || (residuals[*i] == 0.0 && speeds[*i] < 0.0);
         let crossing = |i: usize| Reverse(Crossing { at: residuals[i] / speeds[i], row: i });
-        // A heap: only the first few crossings are ever looked at.
+        // A heap: only the first few crossings are needed.
         let mut crossings: BinaryHeap<Reverse<Crossing>> =
             (0..residuals.len()).filter(crosses).map(crossing).collect::<Vec<_>>().into();
         while let Some(Reverse(next)) = crossings.pop() {

@@ -1,4 +1,4 @@
-//! Ridge regression for many strengths at once, and the choice among them by leave-one-out error.
+//! Ridge regression for several penalty strengths, and their leave-one-out errors.
 //!
 //! **Formula.** With the eigenvectors `v_k` and eigenvalues `d_k` of the centered products `X'WX`, the solution for strength
 //! `lambda` is `sum_k v_k (v_k'X'Wy) / (d_k + lambda)`: `p^2` operations each. Leaving row `i` out changes its residual to

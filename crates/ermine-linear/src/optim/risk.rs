@@ -66,7 +66,7 @@ impl<'a, L: Loss> Risk<'a, L> {
         value.iter().sum()
     }
 
-    /// Sums over the rows: `X'u`, then `sum u` and the losses, and, where asked, `diag(X'SX)` and `sum S`.
+    /// Sums over the rows: `X'u`, then `sum u` and the losses, and, if requested, `diag(X'SX)` and `sum S`.
     fn sums(&self, w: &[f64], diagonal: bool) -> Vec<f64> {
         let p = self.x.n_columns();
         let (beta, b) = self.split(w);
@@ -115,7 +115,7 @@ impl<'a, L: Loss> Risk<'a, L> {
         add_in_order(parts, width)
     }
 
-    /// A lower bound on the minimum of the risk plus `l1 |beta|_1`, from the gradients of the losses at `w`; `None` where nothing
+    /// A lower bound on the minimum of the risk plus `l1 |beta|_1`, from the gradients of the losses at `w`; `None` if nothing
     /// penalizes the coefficients.
     pub fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
         if self.lambda <= 0.0 && l1 <= 0.0 {
@@ -134,7 +134,7 @@ impl<'a, L: Loss> Risk<'a, L> {
         bound.is_finite().then_some(bound)
     }
 
-    /// A lower bound on the minimum of the losses under a penalty of any kind (in place of `lambda`); `None` where it has none to offer.
+    /// A lower bound on the minimum of the losses under a penalty of any kind (in place of `lambda`); `None` if it has none to offer.
     pub fn lower_bound_under(&self, w: &[f64], penalty: Penalty) -> Option<f64> {
         let (a, pull) = self.dual_point(w);
         let (top, Penalty::Lp { lambda, .. }) = (lanes::max_abs(&pull), penalty) else {

@@ -1,4 +1,4 @@
-//! Single rows of a table, read in any order: what methods that step from row to row need.
+//! Random access to single rows of a table, for stochastic methods.
 
 use ermine_core::linalg::dense::RowView;
 use ermine_core::linalg::{Design, lanes};

@@ -18,7 +18,7 @@ use super::{SolverOutcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Dense, Design, Matrix, lanes};
 
-/// Products of more rows than this take longer than what they save.
+/// Maximum number of rows: products of more rows take longer than they save.
 const MOST_ROWS: usize = 4096;
 
 /// The row space of a wide table.
@@ -31,7 +31,7 @@ pub struct RowSpaceBasis<'x> {
 }
 
 impl<'x> RowSpaceBasis<'x> {
-    /// The row space of a table that is wide enough; `None` where the problem had better be solved as it is.
+    /// The row space of a sufficiently wide table; `None` if solving the original problem is faster.
     pub fn of(x: &'x Design<'x>, full_hessian: usize) -> Result<Option<RowSpaceBasis<'x>>> {
         let Design::Dense(x) = x else { return Ok(None) };
         let (n, p) = (x.n_rows(), x.n_columns());

@@ -2,9 +2,9 @@
 //!
 //! **Formula.** `w <- prox(w - eta_t (l'(z_i) x_i + penalty's smooth part), eta_t)` with the rate `eta_t` of a [`RateSchedule`].
 //!
-//! **How.** The L2 part shrinks all coefficients by one factor; that factor is kept beside them (`w = scale v`), so a
+//! **How.** The L2 part shrinks all coefficients by one factor; that factor is kept separately (`w = scale v`), so a
 //! sparse row costs what it holds. The L1 part is applied lazily: a running total records how much every coefficient should have
-//! moved towards zero, and a coefficient pays its debt when it is next touched. Averages are kept without touching
+//! moved towards zero, and a coefficient is updated when it is next used. Averages are kept without touching
 //! all coefficients, too: `sum_k s_k v_k = C_t v_t - sum_k C_(k-1) (v_k - v_(k-1))`, where `C_t` is the sum of the scales.
 //!
 //! **Cost.** Two passes over a row.
@@ -249,7 +249,7 @@ impl SgdState {
             for &i in batch {
                 let i = i as usize;
                 if l1 > 0.0 {
-                    self.pay(&mut rows, i);
+                    self.apply_l1_penalty(&mut rows, i);
                 }
                 let z = self.scale * rows.dot(i, &self.v) + self.intercept;
                 let weight = weights.map_or(1.0, |w| w[i]);
@@ -263,12 +263,12 @@ impl SgdState {
             self.step(&mut rows, batch, &steps, rate, (l1, l2), options);
         }
         if l1 > 0.0 {
-            self.settle();
+            self.apply_all_l1_penalties();
         }
         sum / f64::max(total, f64::MIN_POSITIVE)
     }
 
-    /// The same where nothing is out of the ordinary.
+    /// The fast path for the common case.
     fn plain_pass<L: Loss>(
         &mut self,
         loss: L,
@@ -333,8 +333,8 @@ impl SgdState {
         self.intercepts += self.intercept;
     }
 
-    /// The coefficients that row `i` touches pay the L1 shrinkage that they owe.
-    fn pay(&mut self, rows: &mut RowReader, i: usize) {
+    /// The coefficients that row `i` touches are shrunk by the L1 penalty that is due.
+    fn apply_l1_penalty(&mut self, rows: &mut RowReader, i: usize) {
         let (owed, scale, p) = (self.owed, self.scale, self.v.len());
         let (v, paid) = (&mut self.v, &mut self.paid);
         let mut settle = |j: usize| {
@@ -347,8 +347,8 @@ impl SgdState {
         }
     }
 
-    /// All coefficients pay what they owe.
-    fn settle(&mut self) {
+    /// Applies the L1 penalty that is due to all coefficients.
+    fn apply_all_l1_penalties(&mut self) {
         for (v, paid) in self.v.iter_mut().zip(&mut self.paid) {
             *v = l1::prox((self.owed - *paid) / self.scale, *v);
             *paid = self.owed;

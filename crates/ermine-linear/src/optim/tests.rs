@@ -374,7 +374,7 @@ proptest! {
         x.chunks_mut(p).zip(&y).for_each(|(row, y)| row[0] += y * gap * 3.0 + if intercept { far } else { 0.0 });
         let design = dense(&x, n, p);
         let separable = {
-            // min t with y (x'w + b) >= 1 - t, t >= 0: 0 where the classes are separable.
+            // min t with y (x'w + b) >= 1 - t, t >= 0: 0 if the classes are separable.
             let q = p + usize::from(intercept);
             let mut rows: Vec<Vec<f64>> = (0..n).map(|i| (0..=q).map(|k| match k {
                 k if k < p => -y[i] * (x[i * p + k] - if k == 0 && intercept { far } else { 0.0 }),

@@ -9,7 +9,7 @@ use ermine_core::linalg::Design;
 pub struct ColumnUnits(Vec<f64>);
 
 impl ColumnUnits {
-    /// Factors that bring columns with these mean squares (0 for a column that doesn't vary) to squares near 1; `None` where they are not far from it.
+    /// Factors that bring columns with these mean squares (0 for a column that doesn't vary) to squares near 1; `None` if they are not far from it.
     pub fn of(squares: &[f64]) -> Option<ColumnUnits> {
         let fine = |square: &f64| *square == 0.0 || (1e-6..=1e6).contains(square);
         if squares.iter().all(fine) {

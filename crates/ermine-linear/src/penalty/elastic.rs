@@ -1,4 +1,4 @@
-//! The elastic net: `lambda (ratio abs(w) + (1 - ratio) w^2 / 2)`. Zeros like L1, but correlated columns share the weight.
+//! The elastic net: `lambda (ratio abs(w) + (1 - ratio) w^2 / 2)`. Sparse like L1, but correlated columns share the weight.
 //!
 //! **Reference.** Zou and Hastie, "Regularization and variable selection via the elastic net" (2005).
 

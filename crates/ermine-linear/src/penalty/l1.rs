@@ -1,4 +1,4 @@
-//! L1: `lambda abs(w)`. Its proximal step is soft thresholding, which is why its solutions hold exact zeros.
+//! L1: `lambda abs(w)`. Its proximal step is soft thresholding, which gives exact zeros.
 
 /// `lambda abs(w)`.
 pub fn value(lambda: f64, w: f64) -> f64 {

@@ -1,5 +1,5 @@
-//! Lp: `lambda abs(w)^p / p` for `p >= 1`. Between 1 and 2 it is less forgiving of small coefficients than L2, above 2
-//! less forgiving of large ones. The proximal step solves `w + t w^(p-1) = v` for `w >= 0`, which has one root.
+//! Lp: `lambda abs(w)^p / p` for `p >= 1`. Between 1 and 2 it penalizes small coefficients more than L2, above 2
+//! large ones. The proximal step solves `w + t w^(p-1) = v` for `w >= 0`, which has one root.
 
 use super::l1;
 

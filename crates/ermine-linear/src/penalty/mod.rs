@@ -1,15 +1,15 @@
-//! Penalties: what a coefficient costs for not being zero. A penalty on a vector is the sum over its entries.
+//! Penalties on coefficients. The penalty of a vector is the sum over its entries.
 //!
-//! | penalty | of one coefficient | pulls |
+//! | penalty | of one coefficient | shrinks |
 //! |---|---|---|
 //! | none | 0 | nothing |
 //! | [`l1`] | `lambda abs(w)` | to exactly 0 |
 //! | [`l2`] | `lambda w^2 / 2` | in proportion |
 //! | [`elastic`] | `lambda (r abs(w) + (1 - r) w^2 / 2)` | both |
-//! | [`lp`] | `lambda abs(w)^p / p`, `p >= 1` | between and beyond |
+//! | [`lp`] | `lambda abs(w)^p / p`, `p >= 1` | depends on p |
 //!
-//! The proximal step `argmin_w (w - v)^2 / 2 + t phi(w)` is what a descent method needs of a penalty with a kink; the
-//! conjugate `phi*(u) = sup_w (u w - phi(w))` is what a duality gap needs.
+//! Descent methods use the proximal step `argmin_w (w - v)^2 / 2 + t phi(w)` for penalties that are not differentiable;
+//! duality gaps use the conjugate `phi*(u) = sup_w (u w - phi(w))`.
 
 pub mod elastic;
 pub mod l1;
@@ -37,14 +37,14 @@ pub enum Penalty {
     Elastic {
         /// Strength, at least 0.
         lambda: f64,
-        /// The share of L1, between 0 and 1.
+        /// Mixing parameter, from 0 (L2) to 1 (L1).
         ratio: f64,
     },
     /// `lambda / p sum abs(w_j)^p`.
     Lp {
         /// Strength, at least 0.
         lambda: f64,
-        /// The power, at least 1.
+        /// The exponent, at least 1.
         p: f64,
     },
 }
@@ -66,7 +66,7 @@ impl Penalty {
         w.iter().map(|&w| self.of(w)).sum()
     }
 
-    /// `phi'(w)`, the subgradient of smallest size at a kink.
+    /// `phi'(w)`; the smallest subgradient where it is not differentiable.
     #[inline(always)]
     pub fn gradient(&self, w: f64) -> f64 {
         match *self {
@@ -90,7 +90,7 @@ impl Penalty {
         }
     }
 
-    /// `phi*(u)` of one coefficient: infinite where the supremum is.
+    /// The conjugate `phi*(u)` of one coefficient; may be infinite.
     pub fn conjugate(&self, u: f64) -> f64 {
         match *self {
             Penalty::None if u == 0.0 => 0.0,
@@ -103,7 +103,7 @@ impl Penalty {
     }
 
     /// The norm dual to the penalty's own norm (largest entry for L1, Euclidean for L2, `q` with `1/p + 1/q = 1` for
-    /// Lp); `None` where the penalty isn't the power of a norm.
+    /// Lp); `None` if the penalty is not the power of a norm.
     pub fn dual_norm(&self, u: &[f64]) -> Option<f64> {
         match *self {
             Penalty::L1 { .. } => Some(lanes::max_abs(u)),

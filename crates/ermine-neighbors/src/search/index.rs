@@ -154,7 +154,7 @@ impl Index {
                 owner: "nearest neighbors".into(),
                 name: "k".into(),
                 value: "0".into(),
-                allowed: "1 or more".into(),
+                allowed: "at least 1".into(),
             });
         }
         self.check_queries(queries)?;

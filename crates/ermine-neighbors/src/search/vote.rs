@@ -33,8 +33,8 @@ pub enum TieRule {
 }
 
 impl TieRule {
-    /// Who wins, for people.
-    pub fn words(self) -> &'static str {
+    /// Description of the rule.
+    pub fn description(self) -> &'static str {
         match self {
             TieRule::FirstClass => "the class that comes first",
             TieRule::NextPoint => "further neighbors, one by one",

@@ -22,7 +22,7 @@ __all__ = ["Step", "__version__", "import_model", "load", *MODULES]
 
 
 def load(path: "str | os.PathLike[str]") -> Any:
-    """Reads a model file and gives the fitted estimator back.
+    """Loads a fitted estimator from a model file.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def load(path: "str | os.PathLike[str]") -> Any:
     Returns
     -------
     estimator
-        Of the class that was saved; for a file of the command line, of the class that stands for its learner. A model file holds
+        The estimator, of the class that was saved; for a file of the command line, of the class for its learner. A model file contains
         arrays and text, never code.
     """
     from ermine._estimator import from_file
@@ -51,7 +51,7 @@ def import_model(path: "str | os.PathLike[str]") -> Any:
     Returns
     -------
     estimator
-        A fitted ``GradientBoostingClassifier`` or ``GradientBoostingRegressor`` that predicts what the other program predicts, to rounding.
+        A fitted ``GradientBoostingClassifier`` or ``GradientBoostingRegressor`` with the predictions of the original model, up to rounding.
     """
     from ermine._estimator import from_foreign
 

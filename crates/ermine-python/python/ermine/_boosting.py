@@ -84,8 +84,8 @@ class Boosting(TreeExplanations):
     def estimators_(self) -> np.ndarray:
         """The trees, as an array of regressors of shape (n_estimators_, n_trees_per_iteration_), made on access.
 
-        What they predict adds up, with where the scores start, to the decision function, or to the number predicted: the learning rate is in it. Where a column has so many categories that it
-        was seen by its mean targets (``min_cat_to_statistic``), there are no separate trees.
+        Their predictions, which include the learning rate, and the initial score sum to the decision function or the predicted value. If a column has so many categories that it
+        is encoded by target statistics (``min_cat_to_statistic``), there are no separate trees.
         """
         trees = MetaEstimator._made_members(self)  # type: ignore[arg-type]
         if not trees:
@@ -105,12 +105,12 @@ class Boosting(TreeExplanations):
 
     @property
     def n_trees_per_iteration_(self) -> int:
-        """How many trees a round has: one, or one for each of more than two classes, or each target or quantile."""
+        """Number of trees per round: one, or one for each of more than two classes, each target or each quantile."""
         return len(json.loads(self._fitted().export("json"))["sections"]["start"])
 
     @property
     def max_features_(self) -> int:
-        """How many columns each split chose among."""
+        """Number of features that each split considers."""
         self._fitted()
         most = getattr(self, "max_features", None)
         return self.n_features_in_ if most is None else round(self._share_of_columns(most, self.n_features_in_) * self.n_features_in_)
@@ -230,23 +230,23 @@ SKLEARN_OPTIONS = ("init", "min_samples_split", "min_samples_leaf", "min_weight_
 
 
 class BoostingClassifier(BoostingOptions, Boosting, LogOddsClassifier):
-    """Gradient boosting for classes."""
+    """Gradient boosting for classification."""
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, init_score: Any = None, eval_init_score: Any = None, init_model: Any = None,
         checkpoint: "str | os.PathLike[str] | None" = None, checkpoint_every: int = 10, objective: Callable[..., Any] | None = None,
         eval_metric: Callable[..., float] | None = None,
     ) -> Self:
-        """Learns from rows with known classes.
+        """Fits the classifier to the training data.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,)
-            The class of each row: numbers, text or truth values.
+            The class labels: numbers, strings or booleans.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts."""
+            Sample weights."""
         if self._fit_by_sklearn(X, y, sample_weight, eval_set=eval_set, init_score=init_score, init_model=init_model, checkpoint=checkpoint, objective=objective, eval_metric=eval_metric):
             return self
         self._require_y(y)
@@ -265,15 +265,15 @@ class BoostingClassifier(BoostingOptions, Boosting, LogOddsClassifier):
         return leaves.reshape(len(leaves), self.n_estimators_, -1)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """The probabilities after each round, one after the other."""
+        """Yields the predicted probabilities after each round."""
         return self._rounds(X)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The classes after each round, one after the other."""
+        """Yields the predicted classes after each round."""
         return (self.classes_.take(stage.argmax(axis=1)) for stage in self._rounds(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """The log odds of the second of two classes after each round, or the logarithms of the probabilities of more, one after the other."""
+        """Yields the decision function after each round: the log odds of the second of two classes, or the log probabilities of more."""
         for stage in self._rounds(X):
             with np.errstate(divide="ignore"):
                 logs = np.log(stage)
@@ -291,7 +291,7 @@ def _known_classes(y: Any, classes: np.ndarray, n_rows: int) -> Target:
 
 
 class BoostingRegressor(BoostingOptions, Boosting, Regressor):
-    """Gradient boosting for numbers."""
+    """Gradient boosting for regression."""
 
     loss: str
     quantile_alpha: Sequence[float]
@@ -301,16 +301,16 @@ class BoostingRegressor(BoostingOptions, Boosting, Regressor):
         checkpoint: "str | os.PathLike[str] | None" = None, checkpoint_every: int = 10, objective: Callable[..., Any] | None = None,
         eval_metric: Callable[..., float] | None = None,
     ) -> Self:
-        """Learns from rows with known numbers.
+        """Fits the regressor to the training data.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The number, or numbers, to be predicted for each row.
+            The target values.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts."""
+            Sample weights."""
         if self._fit_by_sklearn(X, y, sample_weight, eval_set=eval_set, init_score=init_score, init_model=init_model, checkpoint=checkpoint, objective=objective, eval_metric=eval_metric):
             return self
         self._require_y(y)
@@ -324,7 +324,7 @@ class BoostingRegressor(BoostingOptions, Boosting, Regressor):
         return self
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predictions after each round, one after the other."""
+        """Yields the predictions after each round."""
         return (stage[:, 0] if self._flat else stage for stage in self._rounds(X))
 
     def predict_quantiles(self, X: Any) -> np.ndarray:
@@ -346,16 +346,16 @@ class BoostingRanker(Boosting):
         eval_qid: Any = None, init_score: Any = None, eval_init_score: Any = None, init_model: Any = None, checkpoint: "str | os.PathLike[str] | None" = None,
         checkpoint_every: int = 10, eval_metric: Callable[..., float] | None = None, objective: Callable[..., Any] | None = None,
     ) -> Self:
-        """Learns an order of the rows within each query.
+        """Fits the ranker to the training data.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,)
-            How relevant each row is to its query: 0 for not at all, higher for more.
+            The relevance of each row to its query: 0 for irrelevant, higher for more relevant.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each query counts: that of its first row.
+            Weight of each query: that of its first row.
         group : array-like of shape (n_queries,), default=None
             How many rows each query has; rows stand query by query.
         qid : array-like of shape (n_samples,), default=None
@@ -380,19 +380,19 @@ class BoostingRanker(Boosting):
     def report(  # type: ignore[override]
         self, X: Any, y: Any, *, group: Any = None, qid: Any = None, sample_weight: Any = None, random_state: int = 0,
     ) -> Report:
-        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` give the query of each row."""
+        """Evaluates the fitted model on a test set, as other estimators do; ``group`` or ``qid`` give the query of each row."""
         return self._report(X, y, sample_weight, _ranking.queries(group, qid, len(np.asarray(y))), random_state)
 
     def predict(self, X: Any) -> np.ndarray:
-        """A score for each row; within a query, higher is more relevant."""
+        """The predicted score of each row; within a query, higher is more relevant."""
         return self._predict(X, "numbers")[:, 0]
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The scores after each round, one after the other."""
+        """Yields the predicted scores after each round."""
         return (stage[:, 0] for stage in self._rounds(X))
 
     def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:
-        """The mean NDCG of the first 10 rows over the queries in which something is relevant."""
+        """The mean NDCG of the first 10 rows over the queries with relevant rows."""
         scores = self.predict(X)
         return _ranking.mean_ndcg(scores, y, _ranking.queries(group, qid, len(scores)))
 

@@ -76,6 +76,10 @@ CATALOG: tuple[Entry, ...] = (
     Entry("ensemble", "AdaBoostRegressor", "adaboost", "regression", positional=("estimator",)),
     Entry("ensemble", "BaggingClassifier", "bagging", "classification", positional=("estimator", "n_estimators")),
     Entry("ensemble", "BaggingRegressor", "bagging", "regression", positional=("estimator", "n_estimators")),
+    Entry("ensemble", "StackingClassifier", "stacking", "classification", positional=("estimators", "final_estimator")),
+    Entry("ensemble", "StackingRegressor", "stacking", "regression", positional=("estimators", "final_estimator")),
+    Entry("ensemble", "VotingClassifier", "voting", "classification", positional=("estimators",)),
+    Entry("ensemble", "VotingRegressor", "voting", "regression", positional=("estimators",)),
     Entry("calibration", "CalibratedClassifierCV", "calibrated", "classification", positional=("estimator",)),
     Entry("multiclass", "OneVsRestClassifier", "one-vs-rest", "classification", positional=("estimator",)),
     Entry("multiclass", "OneVsOneClassifier", "one-vs-one", "classification", positional=("estimator",)),
@@ -85,10 +89,14 @@ CATALOG: tuple[Entry, ...] = (
     Entry("multioutput", "LabelPowersetClassifier", "label-powerset", "multilabel", positional=("estimator",)),
     Entry("ranking", "PairwiseRanker", "pairwise-ranking", "ranking", positional=("estimator",)),
     Entry("ranking", "OmegaRanker", "omega-ranking", "ranking", positional=("estimator",)),
+    Entry("auto", "AutoClassifier", "auto", "classification"),
+    Entry("auto", "AutoRegressor", "auto", "regression"),
+    Entry("auto", "AutoRanker", "auto", "ranking"),
+    Entry("auto", "AutoMultilabelClassifier", "auto", "multilabel"),
 )
 
 #: Public modules: those of the classes, and others.
-MODULES: tuple[str, ...] = ("calibration", "dummy", "ensemble", "linear_model", "metrics", "model_selection", "multiclass", "multioutput", "neighbors", "ranking", "svm", "tree")
+MODULES: tuple[str, ...] = ("auto", "calibration", "dummy", "ensemble", "linear_model", "metrics", "model_selection", "multiclass", "multioutput", "neighbors", "ranking", "svm", "tree")
 
 
 def find(name: str | None, learner: str, task: str) -> Entry:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 
 class Certificate(NamedTuple):
-    """What was minimized, how it ended and what is proven.
+    """The certificate of a fit: the objective, its convergence and what is proven.
 
     Attributes
     ----------
@@ -13,9 +13,9 @@ class Certificate(NamedTuple):
     value : float or None
         Its value on the training data.
     converged : bool
-        Whether the work came to its natural end.
+        Whether the fit converged, or an exact method finished.
     stopped_at : str or None
-        The limit that ended the work before its tolerance was reached.
+        The limit at which the fit stopped before converging.
     proofs : list of dict
         What is proven, one statement each.
     notes : list of str

@@ -86,7 +86,7 @@ class RidgeCVMethods(SklearnOptions):
 
     @property
     def best_score_(self) -> float:
-        """The score of the best strength: the error on rows left out with a minus, or with ``cv`` the mean score of the folds. Higher is better."""
+        """The score of the best penalty strength: the negative leave-one-out error, or with ``cv`` the mean score of the folds. Higher is better."""
         self._fitted()
         return float(self._searched[1]) if "_searched" in self.__dict__ else -float(np.min(self.cv_errors_))
 

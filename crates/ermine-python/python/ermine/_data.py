@@ -295,7 +295,7 @@ def _boolean(name: str, values: np.ndarray) -> Column:
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether ``X`` is a sparse matrix of scipy."""
+    """Whether ``X`` is a SciPy sparse matrix."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and sparse.issparse(X)
 

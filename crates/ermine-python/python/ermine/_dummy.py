@@ -49,7 +49,7 @@ class DummyClassifierMethods(ProbabilisticClassifier):
 
     @property
     def class_prior_(self) -> np.ndarray:
-        """The share of each class in the training rows. Restored from a model file if its strategy predicts them."""
+        """The frequency of each class in the training set. Restored from a model file if its strategy predicts them."""
         self._fitted()
         shares = self.__dict__.get("_shares")
         if shares is None and self.strategy not in (None, "prior", "stratified"):

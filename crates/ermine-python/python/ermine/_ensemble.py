@@ -32,9 +32,9 @@ class TreeExplanations(EnsembleMethods):
     """An estimator that is a sum of trees."""
 
     def shap_values(self, X: Any) -> np.ndarray:
-        """Exact SHAP values: how much each column adds to the prediction for each row.
+        """Exact SHAP values: the contribution of each feature to the prediction of each row.
 
-        They add up to the difference between the prediction for a row and ``expected_value_``. They explain the probabilities of a forest, the votes of boosted stumps, and numbers.
+        They sum to the difference between the prediction for a row and ``expected_value_``. They explain the probabilities of a forest, the votes of boosted stumps, and numbers.
 
         Parameters
         ----------
@@ -50,9 +50,9 @@ class TreeExplanations(EnsembleMethods):
         return values[:, :, 0] if values.shape[2] == 1 else values
 
     def shap_interaction_values(self, X: Any) -> np.ndarray:
-        """Exact SHAP interaction values: how much pairs of columns together add to the prediction for each row.
+        """Exact SHAP interaction values: the contribution of each pair of features to the prediction of each row.
 
-        The values of a column's row add up to its SHAP value; on the diagonal is what it adds by itself.
+        The values of a feature sum to its SHAP value; the diagonal contains its main effect.
 
         Parameters
         ----------
@@ -68,23 +68,23 @@ class TreeExplanations(EnsembleMethods):
         return values[..., 0] if values.shape[3] == 1 else values
 
     def tree_importances(self, kind: str = "gain") -> np.ndarray:
-        """How much the splits are about each column: what they ``"gain"`` (shares), the training weight they ``"cover"``, or their ``"count"``."""
+        """Feature importances from the splits: total ``"gain"`` (as fractions), training weight (``"cover"``) or number of splits (``"count"``)."""
         return self._fitted().tree_importances(kind)
 
     def shap_importances(self, X: Any) -> np.ndarray:
-        """The mean size of the SHAP values of each column, added up over what is predicted, as an array of shape (n_features,)."""
+        """The mean absolute SHAP value of each column, summed over the outputs, as an array of shape (n_features,)."""
         values, _ = _ermine.shap(self._fitted(), self._table(X), self.n_jobs)
         return np.abs(values).mean(axis=0).sum(axis=1)
 
     @property
     def expected_value_(self) -> np.ndarray:
-        """What is predicted when nothing is known of a row."""
+        """The expected value of the prediction, from which SHAP values start."""
         unknown = np.full((1, self.n_features_in_), np.nan)
         _, expected = _ermine.shap(self._fitted(), self._read(unknown)[0], 1)
         return expected
 
     def apply(self, X: Any) -> np.ndarray:
-        """The number of the leaf in which each row ends in each tree, as an array of shape (n_samples, n_trees)."""
+        """The index of the leaf of each row in each tree, as an array of shape (n_samples, n_trees)."""
         return _ermine.leaves(self._fitted(), self._table(X), self.n_jobs)
 
 
@@ -127,7 +127,7 @@ class BaggingMethods(AnyEstimator, MemberEnsemble):
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:
-        """The columns that each member knows, by number."""
+        """The column indices that each member was trained on."""
         model = self._fitted()
         place = {name: j for j, name in enumerate(_column_names(model))}
         return [np.array([place[name] for name in _column_names(part)]) for part in _ermine.members(model)]
@@ -177,7 +177,7 @@ class ForestMethods(TreeExplanations, MemberEnsemble):
         return params | ({"oob_score": True} if callable(params["oob_score"]) else {})
 
     def decision_path(self, X: Any) -> tuple[Any, np.ndarray]:
-        """The nodes on the way of each row in all trees.
+        """The decision path of each row in all trees.
 
         Parameters
         ----------
@@ -187,9 +187,9 @@ class ForestMethods(TreeExplanations, MemberEnsemble):
         Returns
         -------
         indicator : sparse matrix of shape (n_samples, n_nodes)
-            1 for each node that a row comes by; the nodes of the trees stand side by side.
+            1 for each node on the path of a row; the nodes of the trees are concatenated.
         n_nodes_ptr : ndarray of shape (n_trees + 1,)
-            Where the nodes of each tree begin.
+            The first node of each tree.
         """
         from scipy.sparse import hstack  # type: ignore[import-untyped]
 
@@ -206,7 +206,7 @@ class ForestMethods(TreeExplanations, MemberEnsemble):
         return _ermine.draw_bars("share in what all splits gain", [(str(names[j]), float(self.feature_importances_[j]), 0.0) for j in order])  # type: ignore[attr-defined]
 
     def proximity(self, X: Any) -> np.ndarray:
-        """How alike rows are to the forest: the share of its trees in which two rows end in the same leaf, as an array of shape (n_samples, n_samples)."""
+        """The proximity of rows: the fraction of trees in which two rows end in the same leaf, as an array of shape (n_samples, n_samples)."""
         return _ermine.proximity(self._fitted(), self._table(X), self.n_jobs)
 
 
@@ -251,16 +251,16 @@ class AdaBoostRegressorMethods(AnyEstimator, MemberEnsemble):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The share of each column in what the splits of all rounds gain, each round by its vote; where its estimators tell."""
+        """The normalized total gain of each feature, weighted by the votes of the rounds, if the base estimator has feature importances."""
         votes = self._fitted().attributes()["estimator_weights"]
         return np.average([part.feature_importances_ for part in self.estimators_], axis=0, weights=votes)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """What is predicted after the first round, after the first two, and so on."""
+        """Yields the predictions after each round."""
         return (numbers[:, 0] for numbers in self._stages(X, "numbers"))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """The share of the variance that is explained after each round."""
+        """Yields R squared after each round."""
         true = np.asarray(y, dtype=np.float64)
         weights = _target.weights(sample_weight, len(true))
         spread = np.average((true - np.average(true, weights=weights)) ** 2, weights=weights)
@@ -284,19 +284,19 @@ class AdaBoostClassifierMethods(AnyEstimator, TreeExplanations, MemberEnsemble):
         return halves[:, 1] - halves[:, 0] if halves.shape[1] == 2 else halves
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The classes after the first round, after the first two, and so on."""
+        """Yields the predicted classes after each round."""
         return (self.classes_.take(codes) for codes in self._stages(X, "classes"))  # type: ignore[attr-defined]
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """The probabilities of the classes after each round."""
+        """Yields the predicted probabilities after each round."""
         return self._stages(X, "numbers")
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """The decision function after each round."""
+        """Yields the decision function after each round."""
         return (self._decision(probabilities) for probabilities in self._stages(X, "numbers"))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """The share of rows whose class is predicted right after each round."""
+        """Yields the accuracy after each round."""
         true = _target.labels_like(y)
         weights = _target.weights(sample_weight, len(true))
         for predicted in self.staged_predict(X):

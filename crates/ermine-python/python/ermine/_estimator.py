@@ -155,7 +155,7 @@ class Estimator(Inspectable):
             try:
                 return work(*args, **options)
             except ValueError as error:
-                found = re.fullmatch(r"([\w-]+): (\w+) = .* is not allowed: expected (.*)", str(error), re.DOTALL)
+                found = re.fullmatch(r"([\w-]+): (\w+) must be (.*) \(got .*\)", str(error), re.DOTALL)
                 if found is None or found[1] != self._learner or found[2] not in self._parameters:
                     raise
                 allowed = re.sub(r"\bnone\b", "None", found[3])
@@ -178,7 +178,7 @@ class Estimator(Inspectable):
         return self._learner_params()
 
     def _function_params(self) -> dict[str, Any]:
-        """Functions that stand in the place of parameters."""
+        """Functions that are passed as parameters."""
         return {}
 
     def _folds(self) -> dict[str, Any]:
@@ -249,8 +249,8 @@ class Estimator(Inspectable):
             self.__dict__.pop(f"{name}_", None)
         for name, value in model.attributes().items():
             setattr(self, f"{name}_", value)
-        judged = self.__dict__.get("oob_decision_function_", self.__dict__.get("oob_prediction_"))
-        if judged is not None and (lost := int(np.isnan(judged).reshape(len(judged), -1)[:, 0].sum())):
+        out_of_bag = self.__dict__.get("oob_decision_function_", self.__dict__.get("oob_prediction_"))
+        if out_of_bag is not None and (lost := int(np.isnan(out_of_bag).reshape(len(out_of_bag), -1)[:, 0].sum())):
             warn("UserWarning", f"Some inputs do not have OOB scores. This probably means too few estimators were used to compute any reliable oob estimates. ({lost} rows were drawn for every member.)")
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
@@ -333,21 +333,21 @@ def _name_methods_after(cls: type) -> None:
 
 
 class Classifier(MixinPlaceholder, Estimator):
-    """An estimator for classes."""
+    """An estimator for classification."""
 
     classes_: np.ndarray
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns from rows with known classes.
+        """Fits the classifier to the training data.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,)
-            The class of each row: numbers, text or truth values.
+            The class labels: numbers, strings or booleans.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
 
         Returns
         -------
@@ -364,12 +364,12 @@ class Classifier(MixinPlaceholder, Estimator):
 
     @property
     def n_classes_(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.classes_)
 
     @property
     def n_outputs_(self) -> int:
-        """How many targets there are: one."""
+        """Number of targets: 1."""
         return 1 if self._fitted() else 0
 
     def _truth(self, y: Any, n_rows: int) -> Target:
@@ -380,7 +380,7 @@ class Classifier(MixinPlaceholder, Estimator):
         return self.classes_.take(self._predict(X, "classes"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted right."""
+        """The accuracy: the fraction of correct predictions."""
         predicted, true = self.predict(X), _target.labels_like(y)
         _target.check_rows(len(predicted), len(true))
         return float(np.average(predicted == true, weights=_target.weights(sample_weight, len(true))))
@@ -408,7 +408,7 @@ class ProbabilisticClassifier(Classifier):
         return self._predict(X, "numbers")
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities."""
+        """The logarithms of the predicted probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -434,21 +434,21 @@ class MarginClassifier(Classifier):
 
 
 class Regressor(MixinPlaceholder, Estimator):
-    """An estimator for numbers."""
+    """An estimator for regression."""
 
     _multi_output: ClassVar[bool] = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns from rows with known numbers.
+        """Fits the regressor to the training data.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The number, or numbers, to be predicted for each row.
+            The target values.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
 
         Returns
         -------
@@ -465,19 +465,19 @@ class Regressor(MixinPlaceholder, Estimator):
 
     @property
     def n_outputs_(self) -> int:
-        """How many numbers are predicted for each row."""
+        """Number of targets."""
         return int(json.loads(self._fitted().header())["schema"]["n_outputs"])
 
     def _truth(self, y: Any, n_rows: int) -> Target:
         return _target.values(y, n_rows, self._multi_output)[0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The predicted number, or numbers, for each row of ``X``."""
+        """The predicted values for each row of ``X``."""
         numbers = self._predict(X, "numbers")
         return numbers[:, 0] if self._flat else numbers
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the variance that is explained (R squared): 1 is perfect, 0 is no better than the mean."""
+        """The coefficient of determination R squared: 1 is perfect, 0 is no better than the mean."""
         predicted = self.predict(X)
         true = np.asarray(y, dtype=np.float64)
         _target.check_rows(len(predicted), len(true))
@@ -500,7 +500,7 @@ class Regressor(MixinPlaceholder, Estimator):
 
 
 def _sparse_learners() -> set[str]:
-    """The names of learners that take sparse columns; those over others are judged by what they are over."""
+    """The names of learners that take sparse columns; for meta-estimators, the base estimator decides."""
     return {entry["info"]["name"] for entry in json.loads(learners()) if entry["info"]["capabilities"]["sparse"]}
 
 
@@ -575,7 +575,7 @@ def _from_header(model: Model, header: dict[str, Any]) -> Estimator:
 
 
 def labels_of(texts: list[str], dtype: str | None) -> np.ndarray:
-    """Class labels from their texts in a model file, in the type they had; whole numbers where nobody knows."""
+    """Class labels from their texts in a model file, in the type they had; integers if the type is unknown."""
     if dtype is None:
         whole = all(text.lstrip("-").isdecimal() and str(int(text)) == text for text in texts)
         return np.array([int(text) for text in texts]) if whole else np.array(texts)

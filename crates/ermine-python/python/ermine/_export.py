@@ -1,4 +1,4 @@
-"""Trees for people: as text, as a graph for Graphviz, as a drawing. Names and output are those of ``sklearn.tree``, for trees of this package, which may also ask about categories."""
+"""Trees as text, as a Graphviz graph and as a drawing. Names and output are those of ``sklearn.tree``; trees of this package may also split on categories."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -155,9 +155,9 @@ def export_graphviz(
     decision_tree : estimator
         A fitted tree of this package.
     out_file : path or file, default=None
-        Where it is written; None for getting it back.
+        The output file; None to return the text.
     max_depth : int, default=None
-        How deep the graph goes; None for all of it.
+        Maximum depth of the graph; None for the full tree.
     feature_names : sequence of str, default=None
         The names of the columns; None for ``x[0]`` and so on.
     class_names : sequence of str, default=None
@@ -245,7 +245,7 @@ def plot_tree(
     decision_tree : estimator
         A fitted tree of this package.
     max_depth : int, default=None
-        How deep it is drawn; None for all of it.
+        Maximum depth of the drawing; None for the full tree.
     feature_names : sequence of str, default=None
         The names of the columns; None for ``x[0]`` and so on.
     class_names : sequence of str, default=None

@@ -14,7 +14,7 @@ from ermine._report import Report
 
 
 class Inspectable(EstimatorBase):
-    """What every fitted estimator can tell and do."""
+    """Methods of all fitted estimators."""
 
     n_jobs: int | None
     n_features_in_: int
@@ -32,7 +32,7 @@ class Inspectable(EstimatorBase):
         return Certificate.of(json.loads(model.header())["certificate"], model.certificate())
 
     def describe(self) -> str:
-        """The fitted model in words: what it was trained on, its certificate, and what it looks like."""
+        """The fitted model as text: training data, certificate and structure."""
         return f"{self._facts()}\n\n{self._fitted().text()}"
 
     def _facts(self) -> str:
@@ -50,34 +50,34 @@ class Inspectable(EstimatorBase):
         return self._fitted().svg()
 
     def svg(self) -> str:
-        """The fitted model as an SVG picture; an error where its learner draws none."""
+        """The fitted model as an SVG drawing; an error if the model has none."""
         return self._require_result("picture", self._picture())
 
     def html(self) -> str:
-        """The fitted model as a page (of a tree, one whose branches fold); an error where its learner makes none."""
+        """The fitted model as an HTML page (for a tree, with collapsible branches); an error if the model has none."""
         return self._require_result("page", self._fitted().html())
 
     def dot(self) -> str:
-        """The fitted model as a graph for Graphviz; an error where its learner makes none."""
+        """The fitted model in Graphviz DOT format; an error if the model is not a graph."""
         return self._require_result("graph", self._fitted().dot())
 
     def rules(self) -> str:
         """The fitted model as if-then rules with coverage and precision; an error if it has no rules."""
         return self._require_result("set of rules", self._fitted().rules())
 
-    def reasons(self, X: Any, row: int = 0) -> str:
-        """Why row ``row`` of ``X`` gets its prediction, question by question; an error if the model has no such explanation."""
+    def explain_row(self, X: Any, row: int = 0) -> str:
+        """Explains the prediction of row ``row`` of ``X``: the decision path of a tree, the terms of a linear model, or the largest SHAP values of an ensemble; an error if the model supports none of these."""
         model = self._fitted()
         table = self._read_like_fitted(X)
-        return self._require_result("way from reasons to the prediction", model.reasons(table, row))
+        return self._require_result("explanation of single predictions", model.explain_row(table, row))
 
     def export(self, path: "str | os.PathLike[str]", format: str | None = None) -> None:
-        """Writes the fitted model for other programs.
+        """Exports the fitted model.
 
         Parameters
         ----------
         path : str or path-like
-            The file. A file that is there is replaced.
+            The output file. An existing file is replaced.
         format : {"onnx", "c", "rust", "json"}, default=None
             ONNX, or a source file without dependencies, of a model that is a sum of trees; JSON of any model. By default what the file's ending says.
         """
@@ -97,16 +97,16 @@ class Inspectable(EstimatorBase):
         return self._fitted().row_predictor()
 
     def partial_dependence(self, X: Any, column: int | str, n_values: int = 50, n_curves: int = 0) -> dict[str, Any]:
-        """What is predicted on average as one column changes (partial dependence), and for single rows (individual conditional expectation).
+        """Partial dependence on one column, and individual conditional expectation curves.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The rows that the column is changed in.
+            The rows to average over.
         column : int or str
             The column, by number or name.
         n_values : int, default=50
-            How many of its quantiles it is set to; categories are all taken.
+            Number of quantiles of the column to evaluate; all categories of a nominal column.
         n_curves : int, default=0
             Of how many rows, from the first on, curves are kept.
 
@@ -127,20 +127,20 @@ class Inspectable(EstimatorBase):
         return {"values": np.array(values if categories is None else categories), "mean": mean, "curves": curves}
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes the fitted model to a file that ``ermine.load``, the command line and Rust read. A file that is there is replaced at once, or not at all."""
+        """Saves the fitted model to a file that ``ermine.load``, the command line and Rust can read. An existing file is replaced atomically."""
         self._fitted().save(os.fspath(path))
 
     def report(self, X: Any, y: Any, *, sample_weight: Any = None, random_state: int = 0) -> Report:
-        """Judges the fitted model on rows it has not seen: scores with intervals, curves, what each column is worth, the rows that are predicted worst.
+        """Evaluates the fitted model on a test set: scores with intervals, curves, feature importances and the worst predictions.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows that were not trained on.
+            The test set.
         y : array-like of shape (n_samples,)
-            The truth about them.
+            The true target values.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
         random_state : int, default=0
             The columns are shuffled by it, and rows are drawn where there are many.
 
@@ -159,16 +159,16 @@ class Inspectable(EstimatorBase):
         return Report(*result)
 
     def permutation_importance(self, X: Any, y: Any, *, sample_weight: Any = None, n_repeats: int = 5, random_state: int = 0) -> np.ndarray:
-        """How much worse the fitted model is on these rows when the values of a column are shuffled among them.
+        """Permutation importance of each feature on a test set.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows that were not trained on.
+            The test set.
         y : array-like of shape (n_samples,)
-            The truth about them.
+            The true target values.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
         n_repeats : int, default=5
             How often each column is shuffled.
         random_state : int, default=0

@@ -36,7 +36,7 @@ class Coefficients(Estimator):
         return self
 
     def sparsify(self) -> Self:
-        """Shows ``coef_`` as a sparse matrix of scipy."""
+        """Shows ``coef_`` as a SciPy sparse matrix."""
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         self._fitted()
@@ -83,7 +83,7 @@ class PerceptronMethods(Coefficients):
 
     @property
     def t_(self) -> int:
-        """How many rows it has looked at, and one."""
+        """Number of rows seen during training, plus one."""
         return steps(self)
 
 
@@ -113,14 +113,14 @@ class CoordinateDescentMethods(PositiveCoefficients):
 
     @property
     def dual_gap_(self) -> float:
-        """How far the objective can be above its minimum at most."""
+        """The duality gap: an upper bound on the distance of the objective from its minimum."""
         certificate = self.certificate_
         bound = next(proof["lower_bound"] for proof in certificate.proofs if "lower_bound" in proof)
         return max(float(certificate.value or 0.0) - float(bound), 0.0)
 
     @property
     def sparse_coef_(self) -> Any:
-        """The coefficients as a sparse matrix of scipy."""
+        """The coefficients as a SciPy sparse matrix."""
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         self._fitted()
@@ -156,7 +156,7 @@ class SGDMethods(SklearnOptions):
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
     ) -> Self:
-        """Learns from all rows, pass by pass.
+        """Fits the model to the training data.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class SGDClassifierMethods(Coefficients, MarginClassifier):
 
     @available_if(lambda self: self.loss == "log_loss", "only loss='log_loss' makes probabilities")
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities."""
+        """The logarithms of the predicted probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -237,7 +237,7 @@ class ClosedFormMethods(PositiveCoefficients):
 
     @property
     def n_iter_(self) -> int:
-        """How many iterations it took: one."""
+        """Number of iterations: 1."""
         return 1 if self._fitted() else 0
 
 

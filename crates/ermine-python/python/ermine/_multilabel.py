@@ -20,16 +20,16 @@ class LabelClassifier(MixinPlaceholder, Estimator):
     classes_: list[np.ndarray]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns from rows with known labels.
+        """Fits the classifier to the training data.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like, data frame or sparse matrix of shape (n_samples, n_labels)
             1 (or True) for each label that a row has, else 0; or any two values, of which the greater one means that a row has it.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
 
         Returns
         -------
@@ -59,7 +59,7 @@ class LabelClassifier(MixinPlaceholder, Estimator):
         return np.stack([values[np.minimum(marks[:, k], len(values) - 1)] for k, values in enumerate(self.classes_)], axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose labels are all predicted right."""
+        """The subset accuracy: the fraction of rows whose labels are all correct."""
         predicted = self.predict(X)
         true = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
         _target.check_rows(len(predicted), len(true))
@@ -90,13 +90,13 @@ def _has_probabilities(self: Any) -> bool:
 class ProbabilisticLabelClassifier(LabelClassifier):
     """An estimator for labels that tells how probable each is, or how sure it is of it."""
 
-    @available_if(_has_probabilities, "what it is made of gives no probabilities, see decision_function")
+    @available_if(_has_probabilities, "the base estimator does not predict probabilities, see decision_function")
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each label for each row, as an array of shape (n_samples, n_labels). Only where the parts give probabilities."""
+        """The probability of each label for each row, as an array of shape (n_samples, n_labels). Only if the base estimator predicts probabilities."""
         return self._predict(X, "numbers")
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How sure the estimator is of each label for each row, above 0 where it predicts it: log odds where there are probabilities."""
+        """The decision function of each label for each row, positive if the label is predicted: log odds if the base estimator predicts probabilities."""
         numbers = self._predict(X, "numbers")
         if not self._fitted().gives_probabilities():
             return numbers
@@ -135,9 +135,9 @@ class ChainClassifier(AnyEstimator, MetaEstimator, ProbabilisticLabelClassifier)
         """The indices of the labels in the order of the (first) chain."""
         return np.array(self._sections()["plan"]["orders"][0])
 
-    @available_if(_has_probabilities, "what it is made of gives no probabilities")
+    @available_if(_has_probabilities, "the base estimator does not predict probabilities")
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities."""
+        """The logarithms of the predicted probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -148,7 +148,7 @@ class BinaryRelevance(AnyEstimatorInParts, MetaEstimator, ProbabilisticLabelClas
     def _sklearn_target(self, y: Any) -> bool:
         return _has_several_classes(y)
 
-    @available_if(_has_probabilities, "what it is made of gives no probabilities, see decision_function")
+    @available_if(_has_probabilities, "the base estimator does not predict probabilities, see decision_function")
     def predict_proba(self, X: Any) -> list[np.ndarray]:
         """For each label the probabilities of 0 and 1 for each row: a list of arrays of shape (n_samples, 2), as in scikit-learn."""
         return [np.stack([1 - p, p], axis=1) for p in self._predict(X, "numbers").T]

@@ -168,12 +168,12 @@ class NeighborMethods(OtherMetrics):
     kept_rows_: np.ndarray
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Keeps rows with known answers.
+        """Stores the training rows and their targets.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for numbers
             The answers.
 
@@ -195,9 +195,9 @@ class NeighborMethods(OtherMetrics):
         X : array-like or data frame of shape (n_queries, n_features), default=None
             The rows. None for the training rows, none of which is then its own neighbor.
         n_neighbors : int, default=None
-            How many; as many as predictions use if None.
+            Number of neighbors; None for the number that predictions use.
         return_distance : bool, default=True
-            Whether distances are given too.
+            Whether to return the distances too.
 
         Returns
         -------
@@ -216,9 +216,9 @@ class NeighborMethods(OtherMetrics):
         X : array-like or data frame of shape (n_queries, n_features), default=None
             The rows. None for the training rows, none of which is then its own neighbor.
         radius : float, default=None
-            The largest distance; the estimator's own if None.
+            The radius; None for that of the estimator.
         return_distance : bool, default=True
-            Whether distances are given too.
+            Whether to return the distances too.
         sort_results : bool, default=True
             Taken as scikit-learn takes it, and without effect: neighbors are always sorted.
 
@@ -234,7 +234,7 @@ class NeighborMethods(OtherMetrics):
         return _ragged(model.radius_neighbors(self._queries(X), _check_radius(radius), self.n_jobs), return_distance)  # type: ignore[attr-defined]
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
-        """The nearest training rows of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        """The nearest training rows of each row as a SciPy sparse matrix of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
         k = self.n_neighbors_ if n_neighbors is None else n_neighbors
         distances, rows = self.kneighbors(X, k)
         starts = np.arange(0, rows.size + 1, k)
@@ -243,7 +243,7 @@ class NeighborMethods(OtherMetrics):
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: Literal["connectivity", "distance"] = "connectivity", sort_results: bool = True
     ) -> Any:
-        """All training rows within a distance of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        """All training rows within a distance of each row as a SciPy sparse matrix of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
         return _ragged_graph(self.radius_neighbors(X, radius), mode, self.n_samples_fit_)
 
     @property
@@ -318,7 +318,7 @@ class NeighborClassifierMethods(NeighborMethods, SeveralTargets):  # type: ignor
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The features. Categories, booleans and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class, or classes, of each row.
 
@@ -347,14 +347,14 @@ class NeighborClassifierMethods(NeighborMethods, SeveralTargets):  # type: ignor
 
 
 class NearestNeighbors(OtherMetrics, EstimatorBase):
-    """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'. Rows may be a sparse matrix of scipy, which is searched by brute force without making it dense.
+    """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'. Rows may be a SciPy sparse matrix, which is searched by brute force without making it dense.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbors to find, where ``kneighbors`` isn't told.
+        Default number of neighbors for ``kneighbors``.
     radius : float, default=1.0
-        How far to look, where ``radius_neighbors`` isn't told.
+        Default radius for ``radius_neighbors``.
     metric : str or callable, default='minkowski'
         How far apart two rows are: 'minkowski' (euclidean for p = 2), 'euclidean' (or 'l2'), 'manhattan' (or 'l1'), 'chebyshev', 'cosine', 'mahalanobis' or 'hamming' (the share
         of columns that differ) for rows of numbers; 'bits' (the number of bits that differ) for rows of bytes (uint8); 'edit' or 'hamming_text' for
@@ -381,7 +381,7 @@ class NearestNeighbors(OtherMetrics, EstimatorBase):
         The kind of index, why it was chosen, and for 'hnsw' the share of the nearest ``n_neighbors`` that it found for a sample of its rows when it was
         built (None after rows were added).
     n_samples_fit_ : int
-        How many rows there are.
+        Number of indexed rows.
     nbytes_ : int
         How many bytes the index holds, the rows included: at most 1.3 times the rows, but for 'hnsw', whose links take some 140 bytes a row.
 
@@ -430,14 +430,14 @@ class NearestNeighbors(OtherMetrics, EstimatorBase):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Indexes rows.
+        """Builds the index.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or list of strings
             The rows.
         y : ignored
-            Only there for pipelines.
+            Ignored; for compatibility with pipelines.
 
         Returns
         -------
@@ -482,7 +482,7 @@ class NearestNeighbors(OtherMetrics, EstimatorBase):
         return _ragged(index.radius_neighbors(None if X is None else self._rows(X), radius, self.n_jobs), return_distance)
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
-        """The nearest rows of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        """The nearest rows of each row as a SciPy sparse matrix of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
         distances, rows = self.kneighbors(X, n_neighbors)
         starts = np.arange(0, rows.size + 1, rows.shape[1])
         return _graph(starts, rows.ravel(), distances.ravel(), mode, self.n_samples_fit_)
@@ -490,7 +490,7 @@ class NearestNeighbors(OtherMetrics, EstimatorBase):
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: Literal["connectivity", "distance"] = "connectivity", sort_results: bool = True
     ) -> Any:
-        """All rows within a distance of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        """All rows within a distance of each row as a SciPy sparse matrix of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
         return _ragged_graph(self.radius_neighbors(X, radius), mode, self.n_samples_fit_)
 
     def add(self, X: Any) -> Self:
@@ -499,7 +499,7 @@ class NearestNeighbors(OtherMetrics, EstimatorBase):
         return self
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes the index with its rows to a file, which ``ermine.load`` reads. A metric that is a function can't be written."""
+        """Writes the index with its rows to a file, which ``ermine.load`` reads. A custom metric function can't be saved."""
         index = self._fitted()
         params = {name: value for name, value in self.get_params().items() if name != "covariance"}
         note = {"params": params, "columns": self.__dict__.get("n_features_in_"), "sparse": self._sparse}
@@ -533,12 +533,12 @@ class NearestNeighbors(OtherMetrics, EstimatorBase):
 
     @property
     def n_samples_fit_(self) -> int:
-        """How many rows there are."""
+        """Number of indexed rows."""
         return len(self._fitted())
 
     @property
     def nbytes_(self) -> int:
-        """How many bytes the index holds, the rows included."""
+        """Size of the index in bytes, including the rows."""
         return self._fitted().bytes()
 
     def __sklearn_is_fitted__(self) -> bool:

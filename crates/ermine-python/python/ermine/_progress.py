@@ -1,4 +1,4 @@
-"""How far a fit has come: a line that shows it, and steps that functions of the user's hear of."""
+"""Progress of a fit: a progress line, and steps for callbacks."""
 
 import sys
 import time
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 #: Characters of the bar itself.
 WIDTH = 30
-#: Where nobody sees a line being drawn over (a file, a pipe), a line is written at most so often, in seconds.
+#: Minimum time between two progress lines, in seconds, if stderr is not a terminal.
 SELDOM = 10.0
 
 
 class Step(NamedTuple):
-    """A step of a fit, as callbacks hear of it."""
+    """A step of a fit, as passed to callbacks."""
 
     #: What is being done: "boosting", "trees", ...
     what: str
     #: How many steps are done.
     done: int
-    #: How many there are; None where nobody knows.
+    #: Total number of steps; None if unknown.
     total: int | None
     #: Name of the score; None without a score.
     score_name: str | None

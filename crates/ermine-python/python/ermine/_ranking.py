@@ -42,7 +42,7 @@ def one_or_more(group: Any, qid: Any, n_rows: int) -> np.ndarray | None:
 
 
 def mean_ndcg(scores: np.ndarray, y: Any, of_rows: np.ndarray) -> float:
-    """The mean NDCG of the first 10 rows over the queries in which something is relevant; grades below 0 count as 0."""
+    """The mean NDCG of the first 10 rows over the queries with relevant rows; grades below 0 count as 0."""
     grades = np.require(np.asarray(y), np.float64, ["C", "A"])
     _target.check_rows(len(scores), len(grades))
     of_query = (np.flatnonzero(of_rows == query) for query in np.unique(of_rows))
@@ -54,12 +54,12 @@ class Ranker(Estimator):
     """An estimator for an order of the rows within each query."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, group: Any = None, qid: Any = None) -> Self:
-        """Learns an order of the rows within each query.
+        """Fits the ranker to the training data.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,)
             The grade of each row: the higher, the earlier it belongs.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -94,7 +94,7 @@ class Ranker(Estimator):
     def report(  # type: ignore[override]
         self, X: Any, y: Any, *, group: Any = None, qid: Any = None, sample_weight: Any = None, random_state: int = 0,
     ) -> Report:
-        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` give the query of each row."""
+        """Evaluates the fitted model on a test set, as other estimators do; ``group`` or ``qid`` give the query of each row."""
         return self._report(X, y, sample_weight, one_or_more(group, qid, len(np.asarray(y))), random_state)
 
     def predict(self, X: Any, *, group: Any = None, qid: Any = None) -> np.ndarray:
@@ -105,7 +105,7 @@ class Ranker(Estimator):
         return model.predict_table(table, "numbers", self.n_jobs, one_or_more(group, qid, table.n_rows))[:, 0]
 
     def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:
-        """The mean NDCG of the first 10 rows over the queries in which something is relevant."""
+        """The mean NDCG of the first 10 rows over the queries with relevant rows."""
         scores = self.predict(X, group=group, qid=qid)
         of_rows = one_or_more(group, qid, len(scores))
         return mean_ndcg(scores, y, np.zeros(len(scores), np.uint32) if of_rows is None else of_rows)

@@ -47,7 +47,7 @@ def ndcg_score(
     k : int, default=None
         Only the first ``k`` places count; all if None.
     sample_weight : array-like of shape (n_queries,), default=None
-        How much each query counts.
+        Weight of each query.
     group : array-like of shape (n_queries,), default=None
         How many rows each query has.
     qid : array-like of shape (n_samples,), default=None
@@ -176,6 +176,6 @@ def confidence_interval(
             found.append(score(random.integers(0, len(units), len(units))))
         except ValueError:  # what was drawn has no score
             continue
-    told = [x for x in found if np.isfinite(x)]
-    low, high = np.quantile(told, [(1 - level) / 2, (1 + level) / 2]) if told else (np.nan, np.nan)
+    defined = [x for x in found if np.isfinite(x)]
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]) if defined else (np.nan, np.nan)
     return Interval(value, float(min(low, value)), float(max(high, value)))

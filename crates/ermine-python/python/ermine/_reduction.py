@@ -59,20 +59,20 @@ class MetaClassifier(ProbabilisticClassifier):
     def _would_give_probabilities(self) -> bool:
         return gives_probabilities(self._estimator_below()) and getattr(self, "vote", "coupling") == "coupling" and not hasattr(self, "code_size")
 
-    @available_if(_has_probabilities, "what it is made of gives no probabilities")
+    @available_if(_has_probabilities, "the base estimator does not predict probabilities")
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes). Only where the parts give probabilities."""
+        """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes). Only if the base estimator predicts probabilities."""
         return self._predict(X, "numbers")
 
-    @available_if(_has_probabilities, "what it is made of gives no probabilities")
+    @available_if(_has_probabilities, "the base estimator does not predict probabilities")
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities."""
+        """The logarithms of the predicted probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @available_if(lambda self: not _has_probabilities(self), "it gives probabilities, see predict_proba")
     def decision_function(self, X: Any) -> np.ndarray:
-        """The score of each class for each row; for two classes one score, which is positive for the second of them. Only where there are no probabilities."""
+        """The score of each class for each row; for two classes one score, which is positive for the second of them. Only if the base estimator does not predict probabilities."""
         scores = self._predict(X, "numbers")
         if scores.shape[1] == 1:
             return scores[:, 0]

@@ -21,14 +21,14 @@ def enet_path(
     tol: float = 1e-10,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Elastic-net coefficients for falling strengths, each solved from the one before it.
+    """The elastic-net regularization path: coefficients for decreasing penalty strengths, each warm-started from the one before it.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)
-        The numbers to be predicted.
+        The target values.
     l1_ratio : float, default=0.5
         The share of L1 in the penalty: 1 for the lasso.
     eps : float, default=0.001
@@ -62,5 +62,5 @@ def enet_path(
 
 
 def lasso_path(X: Any, y: Any, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lasso coefficients for falling strengths; takes and returns what ``enet_path`` does, without ``l1_ratio``."""
+    """The lasso regularization path; same arguments and results as ``enet_path``, without ``l1_ratio``."""
     return enet_path(X, y, l1_ratio=1.0, **options)

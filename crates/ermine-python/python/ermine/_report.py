@@ -14,12 +14,12 @@ class Score(NamedTuple):
 
 
 class Report:
-    """What ``model.report(X, y)`` gives.
+    """The result of ``model.report(X, y)``.
 
     Attributes
     ----------
     html : str
-        A page that stands alone: it loads nothing, and can be sent by mail.
+        A self-contained HTML page.
     text : str
         The same for a terminal; ``print(report)`` shows it.
     data : dict

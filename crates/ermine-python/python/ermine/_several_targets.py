@@ -27,7 +27,7 @@ class SeveralTargets(Estimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features. Categories, booleans and missing values may be left as they are.
+            The features. Categorical, boolean and missing values need no encoding.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class of each row (numbers, text or booleans), or its classes for several targets.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -74,7 +74,7 @@ class _Splitter:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are."""
+        """Number of splits."""
         return int(self.n_splits)  # type: ignore[attr-defined]
 
 
@@ -91,7 +91,7 @@ class _Folds(_Splitter):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
-        """Pairs of row numbers: rows to learn from, and rows to test on."""
+        """Yields pairs of training and test indices."""
         n = _n_rows(X if X is not None else y)
         if self.n_splits > n:
             raise ValueError(f"Cannot have number of splits n_splits={self.n_splits} greater than the number of samples: n_samples={n}.")
@@ -104,7 +104,7 @@ class _Folds(_Splitter):
 
 
 class KFold(_Folds):
-    """Folds of about the same size: each is tested once, and the others are learned from.
+    """K-fold cross-validation: each fold is the test set once, and the others are the training set.
 
     >>> [test.tolist() for _, test in KFold(3).split(range(7))]
     [[0, 1, 2], [3, 4], [5, 6]]
@@ -121,7 +121,7 @@ class KFold(_Folds):
 
 
 class StratifiedKFold(_Folds):
-    """Folds that have each class in about the same share.
+    """Stratified k-fold cross-validation: each fold has about the same class proportions.
 
     >>> [test.tolist() for _, test in StratifiedKFold(2).split(range(6), list("aaabbb"))]
     [[0, 1, 3], [2, 4, 5]]
@@ -173,20 +173,20 @@ class GroupKFold(_Folds):
 
 
 class LeaveOneOut(_Splitter):
-    """Each row is tested once, by what is learned from all others.
+    """Leave-one-out cross-validation: each row is the test set once.
 
     >>> [test.tolist() for _, test in LeaveOneOut().split(range(3))]
     [[0], [1], [2]]
     """
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are: as many as rows."""
+        """Number of splits: the number of rows."""
         if X is None:
             raise ValueError("The 'X' parameter should not be None.")
         return _n_rows(X)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
-        """Pairs of row numbers: rows to learn from, and the row to test on."""
+        """Yields pairs of training and test indices."""
         rows = np.arange(_n_rows(X))
         for row in rows:
             yield rows[rows != row], rows[row : row + 1]
@@ -206,7 +206,7 @@ class ShuffleSplit(_Splitter):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
-        """Pairs of row numbers: rows to learn from, and rows to test on."""
+        """Yields pairs of training and test indices."""
         n = _n_rows(X)
         n_train, n_test = _sizes(n, self.test_size, self.train_size, 0.1)
         source = _generator(self.random_state)
@@ -219,7 +219,7 @@ class ShuffleSplit(_Splitter):
 
 
 class StratifiedShuffleSplit(ShuffleSplit):
-    """Random splits that have each class in about the same share.
+    """Stratified random splits.
 
     >>> y = list("aaaabb")
     >>> train, test = next(StratifiedShuffleSplit(1, test_size=3, random_state=0).split(y, y))
@@ -265,7 +265,7 @@ def _shared_out(counts: np.ndarray, n: int, source: Any) -> np.ndarray:
 def train_test_split(
     *arrays: Any, test_size: Any = None, train_size: Any = None, random_state: Any = None, shuffle: bool = True, stratify: Any = None
 ) -> list[Any]:
-    """Splits arrays, lists or data frames into rows to learn from and rows to test on.
+    """Splits arrays, lists or data frames into a training set and a test set.
 
     Parameters
     ----------

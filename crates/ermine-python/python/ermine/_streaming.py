@@ -21,11 +21,11 @@ class PartialFitMethods(Estimator):
 
     @property
     def t_(self) -> int:
-        """How many rows it has looked at, and one."""
+        """Number of rows seen during training, plus one."""
         return steps(self)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from the next rows, with one pass over them.
+        """Continues training on a batch of rows, with one pass over it.
 
         Parameters
         ----------
@@ -36,7 +36,7 @@ class PartialFitMethods(Estimator):
         classes : array-like of shape (n_classes,), default=None
             For classifiers: all classes that will ever come. Needed in the first call, unless ``y`` holds all of them.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
 
         Returns
         -------

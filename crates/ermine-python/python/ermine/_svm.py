@@ -44,7 +44,7 @@ def _values(kernel: OwnKernel, rows: np.ndarray, others: np.ndarray) -> np.ndarr
 
 
 def is_psd(kernel: Any, X: Any = None) -> tuple[bool, float]:
-    """Whether kernel values are dot products (Mercer's condition): their matrix has no eigenvalue below 0.
+    """Whether a kernel matrix is positive semidefinite (Mercer's condition).
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def is_psd(kernel: Any, X: Any = None) -> tuple[bool, float]:
 
 
 class StringKernel:
-    """A kernel of texts: how many pieces two of them have in common, as a share, 1 for equal texts. For ``SVC(kernel=StringKernel()).fit(texts, y)``.
+    """A normalized string kernel: the similarity of two strings by their common substrings or subsequences, 1 for equal strings. For ``SVC(kernel=StringKernel()).fit(texts, y)``.
 
     Parameters
     ----------
@@ -172,12 +172,12 @@ class KernelMachine(Estimator):
 
     @property
     def fit_status_(self) -> int:
-        """0 where the tolerance was reached, else 1."""
+        """0 if the solver converged, else 1."""
         return int(self._fitted().stopped_at() is not None)
 
     @property
     def shape_fit_(self) -> tuple[int, int]:
-        """How many rows and columns there were."""
+        """The shape of the training data."""
         return int(json.loads(self._fitted().header())["n_rows"]), self.n_features_in_
 
     def _read_like_fitted(self, X: Any) -> Table:
@@ -224,7 +224,7 @@ class KernelClassifier(KernelMachine, MarginClassifier):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How far each row is from the boundary.
+        """The decision function of each row.
 
         For two classes one number for each row, positive for the second of them. For more classes a number for each class ("ovr": votes of pairs, and within
         equal votes the sums of their decision values) or for each pair of classes ("ovo", positive for the first of the pair).
@@ -255,12 +255,12 @@ class KernelRegressor(KernelMachine, Regressor):
 
 
 class OneClassSVM(MixinPlaceholder, KernelMachine):
-    """What belongs to the data: a boundary around it, with at most a share ``nu`` of the training rows outside.
+    """Novelty detection: a boundary around the data, with at most a fraction ``nu`` of the training rows outside.
 
     Parameters
     ----------
     nu : float, default=0.5
-        The share of training rows that may be outside.
+        Upper bound on the fraction of training rows outside the boundary, and lower bound on the fraction of support vectors.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable, default="rbf"
         What stands for the dot product of rows.
     degree : int, default=3
@@ -278,7 +278,7 @@ class OneClassSVM(MixinPlaceholder, KernelMachine):
     shrinking : bool, default=True
         Accepted for compatibility with scikit-learn, without effect: shrinking is always used, and the solution is the same.
     standardize : bool, default=False
-        Bring columns to mean 0 and deviation 1 first.
+        Standardize columns to mean 0 and standard deviation 1 first.
     n_jobs : int, default=None
         How many threads to use. The model doesn't depend on it.
     verbose : int, default=0
@@ -287,7 +287,7 @@ class OneClassSVM(MixinPlaceholder, KernelMachine):
     Attributes
     ----------
     offset_ : float
-        What ``score_samples`` is above ``decision_function``.
+        The offset: ``score_samples`` minus ``decision_function``.
     support_ : ndarray of shape (n_support,)
         The training rows that support the boundary.
     dual_coef_ : ndarray of shape (1, n_support)
@@ -342,7 +342,7 @@ class OneClassSVM(MixinPlaceholder, KernelMachine):
         X : array-like or data frame of shape (n_samples, n_features)
             The features.
         y : ignored
-            Only there for pipelines.
+            Ignored; for compatibility with pipelines.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights.
 
@@ -361,7 +361,7 @@ class OneClassSVM(MixinPlaceholder, KernelMachine):
 
     @property
     def offset_(self) -> float:
-        """What ``score_samples`` is above ``decision_function``."""
+        """The offset: ``score_samples`` minus ``decision_function``."""
         return -float(np.ravel(self.intercept_)[0])
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
@@ -380,5 +380,5 @@ class OneClassSVM(MixinPlaceholder, KernelMachine):
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Learns, and says of the same rows whether they are inside (1) or outside (-1)."""
+        """Fits the model and predicts the same rows: 1 inside the boundary, -1 outside."""
         return self.fit(X).predict(X)

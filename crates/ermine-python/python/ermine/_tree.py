@@ -175,7 +175,7 @@ def paths(tree: TreeArrays, leaves: np.ndarray) -> Any:
 
 
 class TreeMethods(Estimator):
-    """What estimators that are one tree can tell."""
+    """Methods of estimators that are a single tree."""
 
     depth_: int
     n_leaves_: int
@@ -200,7 +200,7 @@ class TreeMethods(Estimator):
 
     @property
     def max_features_(self) -> int:
-        """How many columns each split chose among."""
+        """Number of features that each split considers."""
         self._fitted()
         d, most = self.n_features_in_, getattr(self, "max_features", None)
         if isinstance(most, str):
@@ -215,22 +215,22 @@ class TreeMethods(Estimator):
         return self.depth_
 
     def get_n_leaves(self) -> int:
-        """How many leaves the tree has."""
+        """Number of leaves."""
         self._fitted()
         return self.n_leaves_
 
     def apply(self, X: Any) -> np.ndarray:
-        """The number of the leaf in which each row ends, as an array of shape (n_samples,)."""
+        """The index of the leaf of each row, as an array of shape (n_samples,)."""
         model = self._fitted()
         table = self._read_like_fitted(X)
         return _ermine.leaves(model, table, self.n_jobs)[:, 0]
 
     def decision_path(self, X: Any) -> Any:
-        """The nodes on the way of each row: a sparse matrix of scipy of shape (n_samples, n_nodes) with 1 for each."""
+        """The decision path of each row: a SciPy sparse matrix of shape (n_samples, n_nodes) with 1 for each node on the path."""
         return paths(self.tree_, self.apply(X))
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
-        """The whole path of cost-complexity pruning: each ``ccp_alpha`` at which the tree of these rows shrinks, and what the impurities of its leaves then add up to.
+        """The cost-complexity pruning path: each effective ``ccp_alpha``, and the total impurity of the leaves of the pruned tree.
 
         ``pruning="cross_validation"`` chooses among these alphas when the tree is fitted.
         """

@@ -218,8 +218,8 @@ class RidgeCV(_linear.CoefficientNames, _cross_validated.RidgeCVMethods, _estima
     cv : None, int, splitter or iterable, default=None
         None for exact leave-one-out cross-validation at the cost of one fit; otherwise as in GridSearchCV over Ridge.
     scoring : str, callable or None, default=None
-        The score on the folds, or, without ``cv``, on the rows left out, by scikit-learn's class of the same name. None
-        for the squared error of rows left out.
+        The score on the folds or, without ``cv``, of the leave-one-out predictions, by scikit-learn's class of the same
+        name. None for the leave-one-out squared error.
     store_cv_results : bool, default=False
         Whether the errors of single rows are kept, by scikit-learn's class of the same name. ``cv_errors_`` has the
         mean errors in any case.

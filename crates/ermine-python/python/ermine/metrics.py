@@ -1,4 +1,4 @@
-"""How good predictions are. Names and answers are scikit-learn's; the numbers come from the same functions that reports and the command line use.
+"""Metrics. Names and results are scikit-learn's; the numbers come from the same functions that reports and the command line use.
 
 >>> from ermine.metrics import accuracy_score, roc_auc_score
 >>> accuracy_score(["a", "b", "b"], ["a", "b", "a"])
@@ -56,7 +56,7 @@ def _confusion(y_true: Any, y_pred: Any, sample_weight: Any) -> _Confusion:
 
 
 def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
-    """The share of rows whose class is predicted right (their weight, unless ``normalize``). For a matrix of labels, rows count whose labels are all right."""
+    """The accuracy: the fraction of correct predictions (their weight, unless ``normalize``). For a matrix of labels, all labels of a row must be correct."""
     true = np.asarray(y_true)
     if true.ndim == 2 and true.shape[1] > 1:
         predicted = np.asarray(y_pred)
@@ -69,7 +69,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
 
 
 def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
-    """The share of rows whose class is predicted wrong (their weight, unless ``normalize``)."""
+    """The zero-one loss: the fraction of wrong predictions (their weight, unless ``normalize``)."""
     right = accuracy_score(y_true, y_pred, normalize=normalize, sample_weight=sample_weight)
     if normalize:
         return 1.0 - right
@@ -78,19 +78,19 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
 
 
 def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, adjusted: bool = False) -> float:
-    """The mean recall of the classes that occur; if ``adjusted``, such that guessing has 0."""
+    """The mean recall of the classes that occur; if ``adjusted``, rescaled so that chance is 0."""
     found = _confusion(y_true, y_pred, sample_weight)
     n = int((found.counts.sum(axis=1) > 0).sum())
     return (found.balanced - 1 / n) / (1 - 1 / n) if adjusted and n > 1 else found.balanced
 
 
 def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """The correlation of truth and prediction: 1 is perfect, 0 no better than chance."""
+    """The Matthews correlation coefficient: 1 is perfect, 0 is chance."""
     return _confusion(y_true, y_pred, sample_weight).matthews
 
 
 def cohen_kappa_score(y1: Any, y2: Any, *, labels: Any = None, weights: Literal["linear", "quadratic"] | None = None, sample_weight: Any = None) -> float:
-    """The agreement beyond chance: 1 is perfect, 0 no better than chance; NaN where all is one class. Of ``labels`` alone; far mistakes cost more with ``weights``."""
+    """Cohen's kappa, the agreement beyond chance: 1 is perfect, 0 is chance; NaN if there is only one class. ``labels`` selects classes; ``weights`` penalizes distant classes more."""
     if labels is None and weights is None:
         value = _confusion(y1, y2, sample_weight).kappa
     else:
@@ -108,7 +108,7 @@ def cohen_kappa_score(y1: Any, y2: Any, *, labels: Any = None, weights: Literal[
 
 
 def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """The share of labels that are predicted wrong; of classes, of rows."""
+    """The Hamming loss: the fraction of wrong labels, or of wrong rows for classes."""
     true = np.asarray(y_true)
     if true.ndim == 1:
         return zero_one_loss(y_true, y_pred, sample_weight=sample_weight)
@@ -119,7 +119,7 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
 def confusion_matrix(
     y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None, normalize: Literal["true", "pred", "all"] | None = None,
 ) -> np.ndarray:
-    """How many rows of each class (rows of the matrix) were taken for each class (its columns).
+    """The confusion matrix: the number of rows of each true class (rows) that are predicted as each class (columns).
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def confusion_matrix(
     labels : array-like, default=None
         The classes, in the order of the matrix; None for all that occur, ascending.
     sample_weight : array-like of shape (n_samples,), default=None
-        How much each row counts.
+        Sample weights.
     normalize : {"true", "pred", "all"}, default=None
         Shares of each true class, of each predicted class, or of all rows, in place of counts.
 
@@ -167,7 +167,7 @@ def precision_recall_fscore_support(
     y_true: Any, y_pred: Any, *, beta: float = 1.0, labels: Any = None, pos_label: Any = 1, average: Averages | None = None, sample_weight: Any = None,
     zero_division: Any = "warn", _only: Sequence[int] = (0, 1, 2),
 ) -> tuple[Any, Any, Any, Any]:
-    """Precision, recall and F, of each class (in ascending order, with its weight) or their mean.
+    """Precision, recall, F-score and support of each class (in ascending order), or their mean.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def precision_recall_fscore_support(
         None for each class; "binary" for ``pos_label`` alone; or a mean: over rows, over classes, over classes by their weight, or over the rows of a matrix of labels
         ("samples").
     sample_weight : array-like of shape (n_samples,), default=None
-        How much each row counts.
+        Sample weights.
     zero_division : {"warn", 0, 1, nan}, default="warn"
         What a quotient of 0 by 0 is: 0 with a warning, or this; means leave out what is nan.
 
@@ -242,7 +242,7 @@ f1_score = _one_rate(2, "f1_score", "The harmonic mean of precision and recall."
 def fbeta_score(
     y_true: Any, y_pred: Any, *, beta: float, labels: Any = None, pos_label: Any = 1, average: Averages | None = "binary", sample_weight: Any = None, zero_division: Any = "warn",
 ) -> Any:
-    """The harmonic mean of precision and recall, in which recall counts ``beta`` times as much: see ``precision_recall_fscore_support``."""
+    """The F-beta score: the harmonic mean of precision and recall, with recall weighted ``beta`` times as much; see ``precision_recall_fscore_support``."""
     return precision_recall_fscore_support(
         y_true, y_pred, beta=beta, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight, zero_division=zero_division, _only=(2,),
     )[2]
@@ -314,7 +314,7 @@ def log_loss(y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight
     normalize : bool, default=True
         The mean over the rows if true, else the sum.
     sample_weight : array-like of shape (n_samples,), default=None
-        How much each row counts.
+        Sample weights.
     labels : array-like, default=None
         All classes, where ``y_true`` doesn't have all of them.
     """
@@ -328,7 +328,7 @@ def log_loss(y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight
 
 
 def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> float:
-    """The mean squared distance between probabilities and truth: of two classes, of the probability of the second one (or of ``pos_label``); of more the sum over classes.
+    """The Brier score: the mean squared error of the probabilities. For two classes, of the probability of the second one (or of ``pos_label``); for more, the sum over classes.
     Probabilities of two classes may all be of rows of one of them. See ``log_loss``."""
     values = np.asarray(y_proba, dtype=np.float64)
     if labels is None and (values.ndim == 1 or values.shape[1] == 1):
@@ -398,7 +398,7 @@ def _swept(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tup
 def roc_curve(
     y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = True,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The ROC curve: false-alarm rates, hit rates and the thresholds at which they are reached, from (0, 0) to (1, 1).
+    """The ROC curve: false positive rates, true positive rates and their thresholds, from (0, 0) to (1, 1).
 
     Points on a straight line between others are left out, unless ``drop_intermediate`` is False. Rates that are undefined, because all rows are of one class, are NaN.
     """
@@ -430,7 +430,7 @@ def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, 
 def roc_auc_score(
     y_true: Any, y_score: Any, *, average: Average | None = "macro", sample_weight: Any = None, max_fpr: float | None = None, multi_class: Literal["ovr", "ovo"] = "ovr", labels: Any = None,
 ) -> Any:
-    """The area under the ROC curve: how often a row of the class scores higher than another row.
+    """The area under the ROC curve: the probability that a positive row is scored above a negative one.
 
     Parameters
     ----------
@@ -444,9 +444,9 @@ def roc_auc_score(
     multi_class : {"ovr", "ovo"}, default="ovr"
         Of more than two classes, each against the rest, or each pair.
     sample_weight : array-like of shape (n_samples,), default=None
-        How much each row counts. Not for "ovo".
+        Sample weights. Not for "ovo".
     max_fpr : float, default=None
-        Of two classes, only the part of the curve up to this false-alarm rate, on the scale of the whole: 0.5 like guessing, 1 perfect (McClish).
+        Of two classes, only the part of the curve up to this false positive rate, standardized so that 0.5 is chance and 1 is perfect (McClish correction).
     labels : array-like, default=None
         All classes, where ``y_true`` doesn't have all of them.
     """
@@ -470,7 +470,7 @@ def _partial_area(y_true: Any, y_score: Any, max_fpr: float, sample_weight: Any)
 
 
 def average_precision_score(y_true: Any, y_score: Any, *, average: Average | None = "macro", pos_label: Any = 1, sample_weight: Any = None, labels: Any = None) -> Any:
-    """The mean precision over the positive rows, each at its own threshold: the area under the precision-recall curve; 0 where no row is positive. See ``roc_auc_score``."""
+    """The average precision: the area under the precision-recall curve; 0 if no row is positive. See ``roc_auc_score``."""
     return _area(1, y_true, y_score, average, "ovr", sample_weight, labels, pos_label)
 
 
@@ -610,12 +610,12 @@ def mean_tweedie_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None
 
 
 def mean_poisson_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """The mean Poisson deviance, of counts."""
+    """The mean Poisson deviance, for counts."""
     return mean_tweedie_deviance(y_true, y_pred, sample_weight=sample_weight, power=1)
 
 
 def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """The mean Gamma deviance, of numbers above 0."""
+    """The mean Gamma deviance, for positive values."""
     return mean_tweedie_deviance(y_true, y_pred, sample_weight=sample_weight, power=2)
 
 

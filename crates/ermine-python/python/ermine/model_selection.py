@@ -1,7 +1,7 @@
 """Ways to split rows; the best setting of an estimator, by cross-validation; learning and validation curves.
 
 ``GridSearchCV`` and ``RandomizedSearchCV`` have scikit-learn's names and attributes, and search inside the core: where one fit gives the models of many settings (the rounds of
-boosting, the strength of ridge, of the lasso or of pruning, the number of neighbors, the price of slack) it is shared among them. What the core can't do (a pipeline, a custom score,
+boosting, the strength of ridge, of the lasso or of pruning, the number of neighbors, the C of an SVM) it is shared among them. What the core can't do (a pipeline, a custom score,
 distributions to draw from) is done by scikit-learn, where it is installed; so are all names of ``sklearn.model_selection`` that are not here.
 """
 
@@ -168,7 +168,7 @@ class _SearchCV(EstimatorBase):
         return self._best().classes_
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the best estimator predicts."""
+        """The predictions of the best estimator."""
         return self._best().predict(X)
 
     @_best_has("predict_proba")
@@ -195,12 +195,12 @@ class _SearchCV(EstimatorBase):
 
     @property
     def n_features_in_(self) -> int:
-        """How many columns the best estimator was fitted on."""
+        """Number of features of the best estimator."""
         return self._best().n_features_in_
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Their names, where the data had names."""
+        """Names of the features, if the training data had names."""
         return self._best().feature_names_in_
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -234,7 +234,7 @@ def _column(name: str, params: Sequence[dict[str, Any]]) -> np.ma.MaskedArray:
 
 
 class GridSearchCV(_SearchCV):
-    """Tries every combination of given values by cross-validation, and fits the best on all rows.
+    """Exhaustive search over a grid of parameter values by cross-validation; the best setting is refitted on all rows.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def _listed(values: Any) -> Iterable[Any]:
 
 
 class RandomizedSearchCV(_SearchCV):
-    """Tries settings at random, from the ranges that every learner declares for its parameters, and fits the best on all rows.
+    """Random search over parameter settings by cross-validation, by default from the tuning ranges of the learner; the best setting is refitted on all rows.
 
     Parameters
     ----------
@@ -395,7 +395,7 @@ class RandomizedSearchCV(_SearchCV):
 
 
 class HalvingRandomSearchCV(RandomizedSearchCV):
-    """As ``RandomizedSearchCV``, but many settings see few rows, and the best of them ``factor`` times as many, until one is left.
+    """Random search by successive halving: many settings are evaluated on few rows, and the best of them on ``factor`` times as many, until one is left.
 
     Parameters
     ----------
@@ -485,7 +485,7 @@ class Compared(NamedTuple):
 
 
 class Leaderboard(list[Compared]):
-    """What :func:`compare` gives: estimators in order, the best first; and in ``skipped`` the learners that are not among them, with the reason."""
+    """The result of :func:`compare`: estimators, the best first; ``skipped`` lists the learners that were skipped, with the reason."""
 
     def __init__(self, compared: Iterable[Compared], skipped: dict[str, str]) -> None:
         super().__init__(compared)
@@ -500,7 +500,7 @@ def compare(
     X: Any, y: Any, *, task: str = "auto", learners: Sequence[str] | None = None, scoring: str | None = None, cv: Any = None, n_iter: int = 10,
     budget: float | None = None, sample_weight: Any = None, groups: Any = None, random_state: int = 0, n_jobs: int | None = None, verbose: int = 0,
 ) -> Leaderboard:
-    """Find out which estimator is best: each is cross-validated with its defaults (and ``standardize=True`` where it has that parameter and the columns are dense), then ``n_iter`` settings of each of the best three are tried.
+    """Compares estimators: each is cross-validated with its defaults (and ``standardize=True`` if it has that parameter and the columns are dense), then ``n_iter`` settings of each of the best three are tried.
 
     ``learners`` are names as ``ermine learners`` lists them; without it, all that make sense for the task are compared. ``task`` is ``"classification"``, ``"regression"`` or ``"auto"``,
     which takes text, truth values and up to 20 different whole numbers for classes. ``budget`` is in seconds. Scores are such that higher is better.
@@ -572,7 +572,7 @@ def learning_curve(
     estimator: Any, X: Any, y: Any, *, groups: Any = None, train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0), cv: Any = None, scoring: Any = None,
     n_jobs: int | None = None, shuffle: bool = False, random_state: Any = None, sample_weight: Any = None, **others: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores by the number of rows learned from: numbers of rows, scores on the rows learned from, scores on the tested rows (a line for each number, a column for each split).
+    """Learning curve: training set sizes, training scores and test scores (one row per size, one column per split).
 
     ``train_sizes`` are shares of the training rows, or numbers of rows. As in scikit-learn, the first rows of each split are learned from; ``shuffle`` draws them, which is left to it.
 
@@ -620,7 +620,7 @@ def validation_curve(
     estimator: Any, X: Any, y: Any, *, param_name: str, param_range: Any, groups: Any = None, cv: Any = None, scoring: Any = None,
     n_jobs: int | None = None, sample_weight: Any = None, **others: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores by the values of one parameter: on the rows learned from, and on the tested rows (a line for each value, a column for each split).
+    """Validation curve: training scores and test scores for the values of one parameter (one row per value, one column per split).
 
     >>> from ermine.tree import DecisionTreeRegressor
     >>> x = [[float(i)] for i in range(20)]

@@ -21,12 +21,16 @@ params! {
     /// C4.5: a tree with one branch per category, chosen by gain ratio, with pessimistic pruning.
     pub struct C45("c45") {
         /// Maximum depth of the tree. None for the default limit of 1,024 levels.
+        /// Lower values give simpler models that overfit less; 3 to 6 levels are still readable.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
-        /// Minimum number of rows a node needs to be split. A row with an integer weight counts as that many rows; other weights are scaled to a mean of 1.
+        /// Minimum number of rows a node needs to be split.
+        /// A row with an integer weight counts as that many rows; other weights are scaled to a mean of 1.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
         /// Minimum number of rows in at least two branches of a split, counted in the same way.
+        /// Raise it on noisy data.
         min_samples_leaf: usize = 2, range Range::at_least(1.0), tune Log(1, 100);
         /// Split the categories of a nominal feature into two groups instead of one branch per category.
+        /// Keeps more rows in each branch if features have many categories.
         binary_splits: bool = false, tune Each;
         /// Whether to prune the tree by C4.5's pessimistic error estimate.
         prune: bool = true, tune Each;
@@ -35,6 +39,7 @@ params! {
         /// Whether pruning may also replace a node by its largest branch (subtree raising).
         subtree_raising: bool = true, tune Each;
         /// Nominal features with more categories than this are ignored.
+        /// A feature with a category for almost every row, such as an identifier, would fit the training set perfectly and generalize to nothing.
         max_categories: usize = 256, range Range::at_least(0.0);
     }
 }

@@ -16,7 +16,7 @@ use crate::tree::DEFAULT_MAX_DEPTH;
 use crate::tree::row_tree::{RowLimits, RowTest, RowTree};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
 use ermine_core::parallel;
@@ -31,22 +31,28 @@ params! {
     /// The average of many trees whose splits only compare distances to two training rows.
     pub struct ComparisonForest("comparison-forest") {
         /// Number of trees.
+        /// More trees never overfit more; they make predictions more stable, and training and prediction slower. 100 to 500 are usual.
         n_estimators: usize = 100, range Range::between(1.0, 1e6), tune Log(10, 500);
-        /// Distance between two rows.
+        /// Distance between two rows: euclidean, manhattan, chebyshev, minkowski, cosine, mahalanobis or hamming for numbers, edit or hamming_text for one column of text.
         metric: ComparisonMetric = ComparisonMetric::Euclidean, tune Each;
-        /// Power of the Minkowski metric.
+        /// Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
         p: f64 = 2.0, range Range::at_least(1.0);
-        /// Number of pairs of rows that each node tries. With 1, pairs are chosen without regard to the target.
+        /// Number of pairs of rows that each node tries.
+        /// More pairs give better splits and take longer. With 1, pairs are chosen without regard to the target.
         n_pairs: usize = 5, range Range::at_least(1.0), tune Log(1, 50);
         /// Maximum depth of each tree. None for the default limit of 1,024 levels.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
         /// Minimum number of rows in each leaf.
+        /// Higher values smooth the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 50);
-        /// Whether each tree is trained on a bootstrap sample instead of all rows.
+        /// Whether each tree is trained on a bootstrap sample (rows drawn with replacement) instead of all rows.
+        /// Without it, trees differ only by their random splits, and there are no out-of-bag rows.
         bootstrap: bool = true;
         /// Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are rows. Requires bootstrap.
-        max_samples: Option<Amount> = None, range Range::more_than(0.0);
-        /// Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        /// Lower values train faster and make the trees more different.
+        max_samples: Option<CountOrFraction> = None, range Range::more_than(0.0);
+        /// Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on it. Requires bootstrap.
+        /// An estimate of the test score without a validation set.
         oob_score: bool = false;
     }
 }

@@ -50,15 +50,18 @@ choice! {
 params! {
     /// A tree whose splits only compare distances to two training rows.
     pub struct ComparisonTree("comparison-tree") {
-        /// Distance between two rows.
+        /// Distance between two rows: euclidean, manhattan, chebyshev, minkowski, cosine, mahalanobis or hamming for numbers, edit or hamming_text for one column of text.
         metric: ComparisonMetric = ComparisonMetric::Euclidean, tune Each;
-        /// Power of the Minkowski metric.
+        /// Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
         p: f64 = 2.0, range Range::at_least(1.0);
         /// Number of pairs of rows that each node tries.
+        /// More pairs give better splits and take longer.
         n_pairs: usize = 20, range Range::at_least(1.0), tune Log(1, 100);
         /// Maximum depth of the tree. None for the default limit of 1,024 levels.
+        /// Lower values give simpler models that overfit less; 3 to 6 levels are still readable.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// Minimum number of rows in each leaf.
+        /// Higher values smooth the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
     }
 }

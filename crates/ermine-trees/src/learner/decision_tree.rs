@@ -22,7 +22,7 @@ use crate::split::squared_error::SquaredErrorCriterion;
 use crate::split::two_classes::TwoClassCriterion;
 use crate::tree::{DEFAULT_MAX_DEPTH, GrowOptions, GrownTree, depth_note, grow, prune};
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
+use ermine_core::learner::parameters::{ClassWeight, CountOrFraction, MaxFeatures};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::model::{Certificate, Fitted, Output, Proof, Status};
 use ermine_core::param::{Range, Value};
@@ -77,36 +77,47 @@ params! {
     /// CART: a tree of binary splits, each the best for its node.
     pub struct DecisionTree("decision-tree") {
         /// Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
+        /// Classification: "gini" and "entropy" (the same as "log_loss") rarely differ much; "error" is the misclassification rate. Regression: "absolute_error" (leaves predict medians) is robust to outliers but slower; "poisson" is for counts.
         criterion: Option<TreeCriterion> = None, tune Each;
         /// How the threshold of a feature is chosen: "best", or "random" as in extra-trees.
         splitter: Splitter = Splitter::Best;
         /// Maximum depth of the tree. None for the default limit of 1,024 levels.
+        /// Lower values give simpler models that overfit less; 3 to 6 levels are still readable.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1).
-        min_samples_split: Amount = Amount::Count(2), range Range::more_than(0.0), tune Log(2, 100);
+        /// Higher values give smaller trees; `min_samples_leaf` is usually the better way to get them.
+        min_samples_split: CountOrFraction = CountOrFraction::Count(2), range Range::more_than(0.0), tune Log(2, 100);
         /// Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1).
-        min_samples_leaf: Amount = Amount::Count(1), range Range::more_than(0.0), tune Log(1, 100);
+        /// Higher values smooth the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
+        min_samples_leaf: CountOrFraction = CountOrFraction::Count(1), range Range::more_than(0.0), tune Log(1, 100);
         /// Minimum weight of each leaf, as a fraction of the total weight.
+        /// Use it instead of `min_samples_leaf` if rows have very different weights.
         min_weight_fraction_leaf: f64 = 0.0, range Range::between(0.0, 0.5);
         /// Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2". None for all features.
+        /// Less than all is for ensembles.
         max_features: MaxFeatures = MaxFeatures::All, range Range::more_than(0.0);
         /// Maximum number of leaves; the splits with the largest impurity decrease come first. None for no limit.
+        /// Limits the size of a tree more evenly than `max_depth`.
         max_leaf_nodes: Option<usize> = None, range Range::at_least(2.0), tune Log(4, 1000);
         /// Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
+        /// Stops growing where splits gain little.
         min_impurity_decrease: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-6, 0.1);
         /// A node is not split if its impurity is at most this.
         min_impurity: f64 = 0.0, range Range::at_least(0.0);
         /// Class weights, multiplied with the row weights: none (all classes have weight 1), "balanced" (all classes have the same total weight), or a list of class=weight.
+        /// Use "balanced" if rare classes matter as much as frequent ones.
         class_weight: ClassWeight = ClassWeight::Equal;
-        /// Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
+        /// Monotonic constraint for each feature: 1 (predictions must not decrease with the feature), -1 (must not increase) or 0 (none); empty for no constraints.
         monotonic_cst: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);
         /// Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than this are pruned.
+        /// Higher values prune more; 0 does not prune. `pruning` = "cross_validation" chooses it.
         ccp_alpha: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-6, 0.1);
         /// Pruning method: "cross_validation" chooses ccp_alpha, "reduced_error" and "greedy" use a validation set, "pessimistic" is C4.5's method. None for cost-complexity pruning with the given ccp_alpha.
+        /// A pruned tree is smaller and usually more accurate on new data; "cross_validation" is the best choice if time allows.
         pruning: Option<Pruning> = None;
         /// Fraction of the rows that "reduced_error" and "greedy" pruning hold out for validation if no validation set is given.
         validation_fraction: f64 = 0.2, range Range::inside(0.0, 1.0);
-        /// Number of folds of the cross-validation that chooses ccp_alpha.
+        /// Number of folds of the cross-validation that chooses ccp_alpha (`pruning` = "cross_validation").
         pruning_folds: usize = 5, range Range::at_least(2.0);
         /// Confidence factor of "pessimistic" pruning; lower values prune more.
         confidence_factor: f64 = 0.25, range Range::inside(0.0, 1.0);
@@ -245,7 +256,7 @@ impl DecisionTree {
     /// The pruned tree with a note about the removed leaves.
     fn pruned(&self, whole: &GrownTree, kept: GrownTree, n_aside: Option<usize>) -> PrunedTree {
         let (before, after) = (whole.tree.n_leaves(), kept.tree.n_leaves());
-        let how = self.pruning.map_or("", |pruning| pruning.word());
+        let how = self.pruning.map_or("", |pruning| pruning.as_str());
         let aside = n_aside.map_or_else(String::new, |n| format!(", by {n} validation rows"));
         let note = format!("{how} pruning removed {} of {before} leaves{aside}", before - after);
         PrunedTree { grown: kept, alpha: None, note: Some(note) }

@@ -23,6 +23,7 @@ params! {
     /// A piecewise constant density of the features for each class, combined by Bayes' rule.
     pub struct DensityTree("density-tree") {
         /// Minimum weight of the rows of the class in each box.
+        /// Higher values give smoother densities.
         min_samples_leaf: f64 = 5.0, range Range::more_than(0.0), tune Log(1, 100);
         /// Maximum depth of the tree of each class.
         max_depth: usize = 50, range Range::between(0.0, 1000.0), tune Linear(2, 50);
@@ -109,10 +110,7 @@ impl DensityAxis {
         let column = &data.features().columns()[column];
         if let Some(row) = numbers.iter().position(|x| x.is_infinite()) {
             let (name, value) = (&column.name, numbers[row]);
-            return Err(Error::data(format!(
-                "column '{name}' is {value} in row {}; a density tree needs finite values",
-                row + 1
-            )));
+            return Err(Error::row(row, format!("column '{name}' is {value}; a density tree needs finite values")));
         }
         if let Some(levels) = column.levels() {
             let (n, nominal) = (levels.len().max(1), column.kind == ColumnKind::Nominal);
@@ -324,7 +322,7 @@ impl Fitted for FittedDensity {
         text
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         let columns = filled(&features.select(&[row as u32]).ok()?, &self.axes);
         let mut text = String::new();
         for (name, class) in schema.classes.iter().zip(&self.classes) {

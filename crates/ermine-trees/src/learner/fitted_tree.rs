@@ -165,7 +165,7 @@ impl Fitted for FittedTree {
         Some(path.iter().map(|step| (step.alpha, step.total, step.n_leaves)).collect())
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         Some(rules::reasons(&self.view(schema), |feature| features.number(row, feature)))
     }
 

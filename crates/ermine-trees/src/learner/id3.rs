@@ -20,14 +20,19 @@ params! {
     /// ID3: a tree with one branch per category, chosen by information gain.
     pub struct Id3("id3") {
         /// Maximum depth of the tree. None for the default limit of 1,024 levels.
+        /// Lower values give simpler models that overfit less; 3 to 6 levels are still readable.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
-        /// Minimum number of rows a node needs to be split. A row with an integer weight counts as that many rows; other weights are scaled to a mean of 1.
+        /// Minimum number of rows a node needs to be split.
+        /// A row with an integer weight counts as that many rows; other weights are scaled to a mean of 1.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
         /// Minimum number of rows in at least two branches of a split, counted in the same way.
+        /// Raise it on noisy data.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
         /// Minimum information gain of a split, in bits per row.
+        /// ID3 does not prune; this is its way to stop early.
         min_gain: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-4, 0.5);
         /// Nominal features with more categories than this are ignored.
+        /// A feature with a category for almost every row, such as an identifier, would fit the training set perfectly and generalize to nothing.
         max_categories: usize = 256, range Range::at_least(0.0);
     }
 }

@@ -27,14 +27,18 @@ params! {
     /// A tree that splits on linear combinations of the features.
     pub struct ObliqueTree("oblique-tree") {
         /// Maximum depth of the tree. None for the default limit of 1,024 levels.
+        /// Lower values give simpler models that overfit less; 3 to 6 levels are still readable.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 12);
         /// Minimum number of rows a node needs to be split.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
         /// Minimum number of rows in each leaf.
+        /// Higher values smooth the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
         /// Number of random perturbations of the best direction that each node tries.
+        /// More find better splits and take longer.
         n_turns: usize = 20, range Range::at_least(0.0), tune Linear(0, 100);
-        /// An oblique split is taken only if its gain is at least this many times the gain of the best single-feature threshold.
+        /// Minimum gain of an oblique split, as a multiple of the gain of the best single-feature threshold.
+        /// Higher values give trees that are easier to read; 1 always takes the better split.
         preference: f64 = 1.05, range Range::at_least(1.0);
     }
 }

@@ -12,7 +12,7 @@ use crate::split::Impurity;
 use crate::tree::optimal::{ALL_SETS, OptimalOptions, OptimalSubtree, OptimalTreeSearch, TreeSolution};
 use crate::tree::{GrownTree, prune};
 use ermine_core::error::Result;
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::Range;
@@ -23,13 +23,17 @@ use std::time::{Duration, Instant};
 params! {
     /// The tree with the lowest training error among all trees of a given depth, with proof of optimality.
     pub struct OptimalTree("optimal-tree") {
-        /// Maximum depth of the tree. Each level multiplies the work.
+        /// Maximum depth of the tree.
+        /// Each level multiplies the work; 2 to 4 are practical.
         max_depth: usize = 3, range Range::between(1.0, 6.0), tune Linear(1, 4);
         /// Penalty for each leaf beyond the first, as a fraction of the rows; higher values give smaller trees.
+        /// 0.01 means that a leaf must correct at least 1 % of the rows.
         leaf_penalty: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-4, 0.1);
         /// Minimum number of rows in each leaf.
+        /// Higher values smooth the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
-        /// Time limit in seconds, after which the best tree so far is returned with its optimality gap. None for no limit. If the limit is reached, the model may differ between runs.
+        /// Time limit in seconds, after which the best tree so far is returned with its optimality gap. None for no limit.
+        /// If the limit is reached, the model may differ between runs.
         time_limit: Option<f64> = Some(60.0), range Range::more_than(0.0);
     }
 }
@@ -61,7 +65,7 @@ impl Learner for OptimalTree {
             Some(solution) => solution,
             None => optimizer.solve_all(limit),
         };
-        let timed_out = patience.ran_out()?;
+        let timed_out = patience.timed_out()?;
         report(context.observer, Event::End)?;
         // If the time limit was reached, the greedy tree may be better. It may also use sets of categories that the search doesn't cover.
         let is_greedy_better = if timed_out { greedy.1 < solution.cost } else { limit <= solution.cost };
@@ -84,7 +88,7 @@ impl OptimalTree {
             let learner = DecisionTree {
                 criterion: Some(criterion),
                 max_depth: Some(self.max_depth),
-                min_samples_leaf: Amount::Count(self.min_samples_leaf),
+                min_samples_leaf: CountOrFraction::Count(self.min_samples_leaf),
                 ..Default::default()
             };
             let mut grown = learner.grow(data, context)?;

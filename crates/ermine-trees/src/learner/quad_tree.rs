@@ -31,11 +31,13 @@ choice! {
 params! {
     /// A partition of the feature space into cells, each split at a point into 2^d cells.
     pub struct QuadTree("quad-tree") {
-        /// Where a cell is split: at its midpoint or at the medians of its rows.
+        /// Where a cell is split: at the medians of its rows or at its midpoint.
+        /// Medians adapt to the data; midpoints give a regular grid.
         cut_at: CutAt = CutAt::Median, tune Each;
         /// Maximum depth of the tree.
         max_depth: usize = 8, range Range::between(1.0, 60.0), tune Linear(1, 10);
         /// Minimum weight of the rows that a cell needs to be split.
+        /// Higher values smooth the predictions.
         min_samples_split: usize = 10, range Range::at_least(2.0), tune Log(2, 200);
     }
 }

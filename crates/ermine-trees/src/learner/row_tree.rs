@@ -349,9 +349,9 @@ impl Fitted for FittedRowTree {
         Some(self.view(schema).rules())
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         let one = features.select(&[row as u32]).ok()?;
-        Some(self.view(schema).reasons(&one, &self.space.rows(&one).ok()?.0))
+        Some(self.view(schema).explain_row(&one, &self.space.rows(&one).ok()?.0))
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {

@@ -44,7 +44,7 @@ impl<'a> RowTreeView<'a> {
     }
 
     /// The decision path of a row.
-    pub fn reasons(&self, features: &Features, row: &[f64]) -> String {
+    pub fn explain_row(&self, features: &Features, row: &[f64]) -> String {
         let distance = |a: &[f64], b: &[f64]| self.space.distance(features, a, b);
         rules::reasons_by(self, |node| {
             let test = &self.tree.test[node];

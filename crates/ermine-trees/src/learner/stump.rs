@@ -5,7 +5,7 @@
 //!
 //! **Formula.** With weights d_i, minimize sum_i d_i \[h(x_i) != y_i\] / sum_i d_i over the feature, the threshold t and the labels of the branches. Thresholds are the midpoints of neighboring
 //! values, and min - 1 and max + 1. With a fixed polarity (two classes), b = +1 labels `x <= t` with the second class and b = -1 with the first. The Gini impurity, the entropy and, for regression,
-//! the squared error (added up over several targets) are minimized by the same search.
+//! the squared error (summed over several targets) are minimized by the same search.
 //!
 //! **Cost.** O(n) per feature after sorting; the sorted order is shared with other learners. **Reference.** Shalev-Shwartz and Ben-David, Understanding Machine Learning, 10.1.1.
 
@@ -38,10 +38,12 @@ params! {
     /// A tree with a single split, found exactly.
     pub struct DecisionStump("decision-stump") {
         /// Function to minimize: the weighted error rate ("error"), or the Gini impurity or entropy of the branches. Regression always minimizes the squared error.
+        /// "error" gives the stump with the fewest mistakes; "gini" and "entropy" better probabilities.
         criterion: Impurity = Impurity::Error, tune Each;
         /// Which class lies below the threshold. Only for two classes and criterion = "error".
         polarity: Polarity = Polarity::Both;
-        /// Nominal features with more categories than this are ignored: an identifier would fit the training data perfectly and generalize to nothing.
+        /// Nominal features with more categories than this are ignored.
+        /// A feature with a category for almost every row, such as an identifier, would fit the training set perfectly and generalize to nothing.
         max_categories: usize = 64, range Range::at_least(0.0);
     }
 }
@@ -192,7 +194,7 @@ impl DecisionStump {
             (Task::Classification, Impurity::Error) => "weighted 0-1 risk on the training data",
             (Task::Classification, Impurity::Gini) => "weighted Gini impurity of the answers",
             (Task::Classification, Impurity::Entropy) => "weighted entropy (bits) of the answers",
-            _ if data.values()?.1 > 1 => "weighted mean squared error on the training data, added up over the targets",
+            _ if data.values()?.1 > 1 => "weighted mean squared error on the training data, summed over the targets",
             _ => "weighted mean squared error on the training data",
         };
         let skipped =
@@ -322,7 +324,7 @@ impl Fitted for FittedStump {
         Some(rules::text(&self.view(schema), &[]))
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         Some(rules::reasons(&self.view(schema), |feature| features.number(row, feature)))
     }
 }

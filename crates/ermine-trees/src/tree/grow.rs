@@ -10,7 +10,7 @@
 
 use super::orders::{ColumnOrders, NodePartition, OrderedColumn, RowSet};
 use super::queue::{GrowthPolicy, NodeQueue};
-use super::search::{ChosenSplit, SplitPosition, SplitSearch};
+use super::search::{ChosenSplit, SearchedColumns, SplitPosition, SplitSearch};
 use super::{DEFAULT_MAX_DEPTH, Tree};
 use crate::split::Test;
 use crate::split::bipartition::{BipartitionSearch, groups};
@@ -134,6 +134,7 @@ pub fn grow<C: NodeCriterion>(
 pub(super) struct TreeBuilder<'a, C> {
     pub criterion: C,
     pub orders: ColumnOrders,
+    columns: SearchedColumns,
     pub features: &'a Features,
     /// The row of the features for each row of this builder.
     pub rows: Vec<u32>,
@@ -156,7 +157,8 @@ impl<'a, C: NodeCriterion> TreeBuilder<'a, C> {
     ) -> Self {
         let (set, buffer, out) = (RowSet::new(rows.len()), Vec::new(), GrownTree::default());
         let ties = Purpose::SplitTies.stream(options.seed, &[]).random();
-        TreeBuilder { criterion, orders, features, rows, options, set, buffer, ties, out }
+        let columns = SearchedColumns::new(&orders, &options.monotone);
+        TreeBuilder { criterion, orders, columns, features, rows, options, set, buffer, ties, out }
     }
 
     fn root(&mut self) -> Option<PendingNode<C::Node>> {
@@ -187,6 +189,7 @@ impl<'a, C: NodeCriterion> TreeBuilder<'a, C> {
         SplitSearch {
             criterion: &self.criterion,
             orders: &self.orders,
+            columns: &self.columns,
             features: self.features,
             rows: &self.rows,
             options: self.options,

@@ -10,7 +10,7 @@ use super::grow::{GrowOptions, PendingNode};
 use super::orders::ColumnOrders;
 use crate::split::bipartition::{Bipartition, BipartitionSearch, best_bipartition, groups};
 use crate::split::exact::ThresholdPosition;
-use crate::split::node::{NodeCriterion, ROW, SortedSegment, SplitLimits, TIE, gain_at};
+use crate::split::node::{BestThreshold, NodeCriterion, ROW, SortedSegment, SplitLimits, TIE, gain_at};
 use ermine_core::matrix::Features;
 use ermine_core::parallel;
 use ermine_core::rng::{self, Purpose, Rng, RngExt};
@@ -22,6 +22,37 @@ pub(super) struct ChosenSplit {
     pub feature: usize,
     pub gain: f64,
     pub place: SplitPosition,
+}
+
+impl ChosenSplit {
+    /// A split at the best threshold of a column.
+    fn threshold(feature: usize, best: BestThreshold) -> ChosenSplit {
+        ChosenSplit { feature, gain: best.gain, place: SplitPosition::Threshold { at: best.place, value: None } }
+    }
+}
+
+/// The columns of a tree by how they are searched; each list ascends.
+pub(super) struct SearchedColumns {
+    /// Numbers without missing values and without constraints: searched together.
+    plain: Vec<usize>,
+    /// All others: searched one by one.
+    other: Vec<usize>,
+}
+
+impl SearchedColumns {
+    pub fn new(orders: &ColumnOrders, monotone: &[i8]) -> SearchedColumns {
+        let is_plain = |&f: &usize| {
+            let column = &orders.columns[f];
+            !column.nominal && !column.has_missing() && monotone.get(f).is_none_or(|&sign| sign == 0)
+        };
+        let (plain, other) = (0..orders.columns.len()).partition(is_plain);
+        SearchedColumns { plain, other }
+    }
+}
+
+/// The part of an ascending list that lies in a range.
+fn within<'a>(list: &'a [usize], range: &Range<usize>) -> &'a [usize] {
+    &list[list.partition_point(|&f| f < range.start)..list.partition_point(|&f| f < range.end)]
 }
 
 /// Where the rows of a node are split.
@@ -46,6 +77,7 @@ impl SplitPosition {
 pub(super) struct SplitSearch<'a, C> {
     pub criterion: &'a C,
     pub orders: &'a ColumnOrders,
+    pub columns: &'a SearchedColumns,
     pub features: &'a Features,
     pub rows: &'a [u32],
     pub options: &'a GrowOptions,
@@ -54,13 +86,18 @@ pub(super) struct SplitSearch<'a, C> {
 }
 
 impl<C: NodeCriterion> SplitSearch<'_, C> {
-    /// Keeps the better of two splits of a node. Equally good columns come in a random order, which depends on the random seed and the path of the node only.
+    /// Whether the first of two splits of a node, each a gain and a column, is better. Equally good columns come in a random order, which depends on the random seed and the path of the node only.
+    #[inline]
+    fn is_better(&self, pending: &PendingNode<C::Node>, split: (f64, usize), other: (f64, usize)) -> bool {
+        let rank = |feature: usize| rng::place(rng::place(self.ties, pending.path), feature as u64);
+        split.0 > other.0 || (split.0 == other.0 && rank(split.1) < rank(other.1))
+    }
+
+    /// Keeps the better of two splits of a node.
     fn keep(&self, pending: &PendingNode<C::Node>, best: &mut Option<ChosenSplit>, next: Option<ChosenSplit>) {
-        let rank = |split: &ChosenSplit| rng::place(rng::place(self.ties, pending.path), split.feature as u64);
-        let wins = |next: &ChosenSplit, best: &ChosenSplit| {
-            next.gain > best.gain || (next.gain == best.gain && rank(next) < rank(best))
-        };
-        if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| wins(next, best))) {
+        let key = |split: &ChosenSplit| (split.gain, split.feature);
+        let wins = |next: &ChosenSplit| best.as_ref().is_none_or(|best| self.is_better(pending, key(next), key(best)));
+        if next.as_ref().is_some_and(wins) {
             *best = next;
         }
     }
@@ -127,28 +164,26 @@ impl<C: NodeCriterion> SplitSearch<'_, C> {
 
     /// The best split over a range of columns.
     fn search_all(&self, pending: &PendingNode<C::Node>, columns: Range<usize>) -> Option<ChosenSplit> {
-        let mut best: Option<ChosenSplit> = None;
-        let plain = |f: usize| {
-            let column = &self.orders.columns[f];
-            !column.nominal && !column.has_missing() && self.options.monotone.get(f).is_none_or(|&sign| sign == 0)
-        };
-        let together: Vec<usize> = columns.clone().filter(|&f| plain(f)).collect();
-        let entries: Vec<&[u32]> = together.iter().map(|&f| self.orders.columns[f].entries(&pending.range)).collect();
-        let mut found = Vec::with_capacity(entries.len());
-        self.criterion.best_thresholds(&pending.state, &entries, &self.limits(pending, 0).without_order(), &mut found);
-        let mut found = together.into_iter().zip(found).peekable();
-        for feature in columns {
-            let next = match found.next_if(|(f, _)| *f == feature) {
-                Some((_, best)) => best.map(|best| ChosenSplit {
-                    feature,
-                    gain: best.gain,
-                    place: SplitPosition::Threshold { at: best.place, value: None },
-                }),
-                None => self.search_column(pending, feature),
-            };
-            self.keep(pending, &mut best, next);
+        let mut best = self.search_plain(pending, within(&self.columns.plain, &columns));
+        for &feature in within(&self.columns.other, &columns) {
+            self.keep(pending, &mut best, self.search_column(pending, feature));
         }
         best
+    }
+
+    /// The best threshold of plain columns, which are searched together.
+    fn search_plain(&self, pending: &PendingNode<C::Node>, columns: &[usize]) -> Option<ChosenSplit> {
+        let entries: Vec<&[u32]> = columns.iter().map(|&f| self.orders.columns[f].entries(&pending.range)).collect();
+        let mut found = Vec::with_capacity(entries.len());
+        self.criterion.best_thresholds(&pending.state, &entries, &self.limits(pending, 0).without_order(), &mut found);
+        let mut best: Option<(usize, BestThreshold)> = None;
+        for (&feature, next) in columns.iter().zip(found) {
+            let Some(next) = next else { continue };
+            if best.is_none_or(|(f, best)| self.is_better(pending, (next.gain, feature), (best.gain, f))) {
+                best = Some((feature, next));
+            }
+        }
+        best.map(|(feature, best)| ChosenSplit::threshold(feature, best))
     }
 
     /// The best split of one column.
@@ -158,11 +193,7 @@ impl<C: NodeCriterion> SplitSearch<'_, C> {
         let limits = self.limits(pending, feature);
         if !column.nominal {
             let best = self.criterion.best_threshold(&pending.state, segment, &limits)?;
-            return Some(ChosenSplit {
-                feature,
-                gain: best.gain,
-                place: SplitPosition::Threshold { at: best.place, value: None },
-            });
+            return Some(ChosenSplit::threshold(feature, best));
         }
         let parts = best_bipartition(self.criterion, &pending.state, segment, &limits)?;
         Some(ChosenSplit { feature, gain: parts.gain, place: SplitPosition::Categories(parts) })

@@ -30,7 +30,7 @@ pub(super) struct EnsembleChoice {
     pub combination: Combination,
     pub weights: Vec<f64>,
     pub inverse_temperature: Option<f64>,
-    /// The score of the whole procedure on rows that it has not seen; `None` where the measure is undefined.
+    /// The score of the whole procedure on rows that it has not seen; `None` if the measure is undefined.
     pub estimate: Option<Score>,
     /// The cross-fitted score of each combination that was considered.
     pub considered: Vec<(Combination, f64)>,
@@ -56,7 +56,7 @@ pub(super) fn choose(held_out: &HeldOut<'_>, fold: &[u32], ordered: bool, guarde
     let n_numbers = held_out.predictions.first().map_or(0, |values| values.len());
     let mut fitted: Vec<Vec<f64>> = vec![vec![0.0; n_numbers]; combinations.len()];
     for rows in &folds {
-        let weights = if rows.before.is_empty() { first_alone(held_out) } else { held_out.weights(&rows.before)? };
+        let weights = if rows.before.is_empty() { first_only(held_out) } else { held_out.weights(&rows.before)? };
         let mean = held_out.mean(&weights);
         for (combination, fitted) in combinations.iter().zip(&mut fitted) {
             let numbers = combined(held_out, *combination, &mean, &rows.before)?.0;
@@ -72,11 +72,11 @@ pub(super) fn choose(held_out: &HeldOut<'_>, fold: &[u32], ordered: bool, guarde
     let prediction = Prediction::new(held_out.output, assembled, held_out.schema);
     let scores = Outcome::new(&prediction, held_out.data)?.scores(&[held_out.measure]);
     let combination = combinations[best_of(held_out, &fitted, &all)?];
-    let weights = if combination == Combination::First { first_alone(held_out) } else { held_out.weights(&all)? };
+    let weights = if combination == Combination::First { first_only(held_out) } else { held_out.weights(&all)? };
     let (_, inverse_temperature) = combined(held_out, combination, &held_out.mean(&weights), &all)?;
     let score = |(combination, numbers): (&Combination, &Vec<f64>)| {
-        let badness = held_out.badness(numbers, &all)?;
-        Ok((*combination, if held_out.measure.higher_is_better() { -badness } else { badness }))
+        let loss = held_out.loss(numbers, &all)?;
+        Ok((*combination, if held_out.measure.higher_is_better() { -loss } else { loss }))
     };
     let considered = combinations.iter().zip(&fitted).map(score).collect::<Result<_>>()?;
     Ok(EnsembleChoice {
@@ -98,7 +98,7 @@ fn combinations(held_out: &HeldOut<'_>, guarded: bool) -> Vec<Combination> {
     found
 }
 
-fn first_alone(held_out: &HeldOut<'_>) -> Vec<f64> {
+fn first_only(held_out: &HeldOut<'_>) -> Vec<f64> {
     (0..held_out.predictions.len()).map(|c| f64::from(u8::from(c == 0))).collect()
 }
 
@@ -139,7 +139,7 @@ fn copy_rows(held_out: &HeldOut<'_>, from: &[f64], to: &mut [f64], rows: &[u32])
 fn best_of(held_out: &HeldOut<'_>, fitted: &[Vec<f64>], rows: &[u32]) -> Result<usize> {
     let mut best = (f64::INFINITY, 0);
     for (index, numbers) in fitted.iter().enumerate() {
-        let loss = held_out.badness(numbers, rows)?;
+        let loss = held_out.loss(numbers, rows)?;
         if loss < best.0 {
             best = (loss, index);
         }

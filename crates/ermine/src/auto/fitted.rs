@@ -120,7 +120,7 @@ impl FittedAuto {
     }
 
     /// The one model that the ensemble is, if it is one.
-    fn alone(&self) -> Option<&Member> {
+    fn single_member(&self) -> Option<&Member> {
         let [group] = &self.groups[..] else { return None };
         let [member] = &group.members[..] else { return None };
         (self.inverse_temperature.is_none() && group.layout.scale == 1.0).then_some(member)
@@ -160,7 +160,7 @@ impl Fitted for FittedAuto {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        if let Some(member) = self.alone() {
+        if let Some(member) = self.single_member() {
             return member.predict(features);
         }
         let mut sums = vec![0.0; features.n_rows() * self.width];
@@ -178,7 +178,7 @@ impl Fitted for FittedAuto {
     }
 
     fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
-        self.alone().map_or(Ok(None), |member| member.margins(features))
+        self.single_member().map_or(Ok(None), |member| member.margins(features))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
@@ -200,7 +200,7 @@ impl Fitted for FittedAuto {
     }
 
     fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
-        self.alone()?.fitted().tree_ensemble()
+        self.single_member()?.fitted().tree_ensemble()
     }
 
     fn text(&self, _schema: &Schema) -> String {

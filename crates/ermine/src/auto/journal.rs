@@ -120,7 +120,7 @@ impl RunSubject {
             test.iter().fold(rng::place(state, index as u64), |state, &row| rng::place(state, u64::from(row)))
         };
         RunSubject {
-            auto_journal_of: data.task().word().into(),
+            auto_journal_of: data.task().as_str().into(),
             n_rows: data.n_rows(),
             n_splits: splits.len(),
             splits: (0..splits.len()).fold(0, of_split),

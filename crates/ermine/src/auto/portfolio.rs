@@ -4,7 +4,6 @@
 //! neighbors, machines), since an ensemble gains from members that disagree; then more shapes of boosting.
 
 use super::Preset;
-use crate::registry;
 use ermine_core::error::Result;
 use ermine_core::learner::Context;
 use ermine_core::learner::estimator::Estimator;
@@ -14,7 +13,10 @@ use ermine_core::matrix::{Dataset, Task};
 use ermine_core::param::Value;
 use ermine_core::rng::Purpose;
 use ermine_eval::evaluate::search::with_setting;
-use ermine_eval::evaluate::space::Space;
+use ermine_eval::evaluate::space::SearchSpace;
+
+/// The learner whose default fit comes first and must be beaten.
+pub(super) const BOOSTING: &str = "gradient-boosting";
 
 /// Boosting grows a tree for each class in each round: with more classes than this it is not tried.
 const MOST_CLASSES_BOOSTED: usize = 100;
@@ -105,7 +107,7 @@ pub(super) fn candidates(
             return Ok(found);
         }
         let estimator = Estimator::written(text)?;
-        if let Some(estimator) = suited(&estimator, data, context).filter(|estimator| !found.contains(estimator)) {
+        if let Some(estimator) = configured(&estimator, data, context).filter(|estimator| !found.contains(estimator)) {
             found.push(estimator);
         }
     }
@@ -122,13 +124,13 @@ fn boosts(data: &Dataset) -> bool {
 }
 
 /// The configuration with standardized columns where it needs them; `None` if it doesn't suit the data.
-fn suited(estimator: &Estimator, data: &Dataset, context: &Context<'_>) -> Option<Estimator> {
+fn configured(estimator: &Estimator, data: &Dataset, context: &Context<'_>) -> Option<Estimator> {
     // Learners of features that this build doesn't have are no candidates.
     let mut learner = estimator.learner(context).ok()?;
     standardize_by_default(&mut *learner, data).ok()?;
     let (n, d) = (data.n_rows(), data.features().n_columns());
     let fits = match estimator.name.as_str() {
-        registry::DEFAULT => boosts(data),
+        BOOSTING => boosts(data),
         "nearest-neighbors" => n <= MOST_ROWS_OF_NEIGHBORS,
         "calibrated" | "svr" => n <= MOST_ROWS_OF_MACHINES,
         _ => learner.get("degree") != Some(Value::Int(2)) || d <= MOST_COLUMNS_OF_PRODUCTS,
@@ -141,8 +143,8 @@ fn drawn(n: usize, data: &Dataset, context: &Context<'_>) -> Result<Vec<Estimato
     if n == 0 {
         return Ok(Vec::new());
     }
-    let learner = context.registry.learner(registry::DEFAULT)?;
-    let space = Space::declared(&*learner).supported_by(&*learner, data, context)?;
+    let learner = context.registry.learner(BOOSTING)?;
+    let space = SearchSpace::declared(&*learner).supported_by(&*learner, data, context)?;
     let setting = |i: usize| space.draw(&mut Purpose::AutoConfigurations.stream(context.seed, &[i as u64]));
     (0..n).map(|i| Ok(Estimator::of(&*with_setting(&*learner, &setting(i), context)?))).collect()
 }

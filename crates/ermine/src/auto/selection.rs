@@ -1,7 +1,8 @@
 //! Greedy ensemble selection: weights of the candidates that minimize a loss on out-of-fold predictions.
 //!
 //! **Idea.** Starting from the best candidate, the candidate whose addition lowers the loss of the mean the most is added again and again, with replacement; the best of the ensembles on the
-//! way is kept. Against overfitting, several bags each choose from a random half of the candidates, and their weights are averaged.
+//! way is kept. Against overfitting, several bags each choose by a random half of the rows, and their weights are averaged. (The paper draws halves of a library of thousands of candidates;
+//! of the few here, a bag without the best one would have to do with much worse ones.)
 //!
 //! **Reference.** Caruana, Niculescu-Mizil, Crew and Ksikes, Ensemble selection from libraries of models, 2004.
 
@@ -16,7 +17,7 @@ use ermine_core::rng::{self, Purpose};
 /// Candidates that a bag adds at most.
 const ROUNDS: usize = 25;
 
-/// Bags beside the one that chooses from all candidates.
+/// Bags beside the one that chooses by all rows.
 const BAGS: usize = 10;
 
 /// Members with less weight than this are left out.
@@ -88,7 +89,7 @@ impl<'a> Losses<'a> {
         Ok(Losses { columns, kind: LossKind::Other { data: data.select(rows)?, of } })
     }
 
-    /// The loss of `numbers / divisor`, lower is better; infinite where it is undefined.
+    /// The loss of `numbers / divisor`, lower is better; infinite if it is undefined.
     fn loss(&self, numbers: impl Iterator<Item = f64>, divisor: f64) -> f64 {
         let loss = match &self.kind {
             LossKind::Log(weights) => {
@@ -103,7 +104,7 @@ impl<'a> Losses<'a> {
             LossKind::Other { data, of } => {
                 let prediction = Prediction::new(of.output, numbers.map(|x| x / divisor).collect(), of.schema);
                 let value = Outcome::new(&prediction, data).map(|outcome| outcome.values(&[of.measure])[0]);
-                value.map_or(f64::INFINITY, |value| of.measure.badness(value))
+                value.map_or(f64::INFINITY, |value| of.measure.sort_key(value))
             }
         };
         if loss.is_nan() { f64::INFINITY } else { loss }
@@ -113,13 +114,14 @@ impl<'a> Losses<'a> {
 impl HeldOut<'_> {
     /// The weights of the candidates that are best on these rows, adding up to 1.
     pub fn weights(&self, rows: &[u32]) -> Result<Vec<f64>> {
-        let n = self.predictions.len();
-        let losses = Losses::new(self, &self.few(rows))?;
+        let rows = self.few(rows);
         let constrained = self.costs.iter().any(|cost| *cost > 0.0);
-        let n_bags = if self.single || constrained || n < 3 { 1 } else { BAGS + 1 };
-        let bags = parallel::map(n_bags, |bag| self.bag(&losses, &self.allowed(bag)));
-        let mut weights = vec![0.0; n];
-        for bag in bags {
+        // Constraints hold for each bag, not for their mean; and queries can't be cut in half.
+        let one_bag = self.single || constrained || self.data.task() == Task::Ranking || self.predictions.len() < 2;
+        let n_bags = if one_bag { 1 } else { BAGS + 1 };
+        let bags = parallel::map(n_bags, |bag| Ok(self.bag(&Losses::new(self, &self.rows_of_bag(bag, &rows))?)));
+        let mut weights = vec![0.0; self.predictions.len()];
+        for bag in bags.into_iter().collect::<Result<Vec<Vec<f64>>>>()? {
             weights.iter_mut().zip(bag).for_each(|(sum, weight)| *sum += weight / n_bags as f64);
         }
         Ok(simplified(weights))
@@ -139,22 +141,19 @@ impl HeldOut<'_> {
         few
     }
 
-    /// The candidates that a bag chooses from: all, then random halves that include the first candidate.
-    fn allowed(&self, bag: usize) -> Vec<usize> {
-        let n = self.predictions.len();
-        if bag == 0 {
-            return (0..n).collect();
+    /// The rows by which a bag chooses: all, then random halves.
+    fn rows_of_bag(&self, bag: usize, rows: &[u32]) -> Vec<u32> {
+        let mut half = rows.to_vec();
+        if bag > 0 {
+            rng::shuffle(&mut Purpose::AutoBags.stream(self.seed, &[bag as u64]), &mut half);
+            half.truncate(rows.len().div_ceil(2));
+            half.sort_unstable();
         }
-        let mut others: Vec<usize> = (1..n).collect();
-        rng::shuffle(&mut Purpose::AutoBags.stream(self.seed, &[bag as u64]), &mut others);
-        others.truncate(n.div_ceil(2).max(2) - 1);
-        others.push(0);
-        others.sort_unstable();
-        others
+        half
     }
 
-    /// Greedy selection with replacement from some candidates.
-    fn bag(&self, losses: &Losses<'_>, allowed: &[usize]) -> Vec<f64> {
+    /// Greedy selection with replacement.
+    fn bag(&self, losses: &Losses<'_>) -> Vec<f64> {
         let mut counts = vec![0usize; self.predictions.len()];
         let mut sums = vec![0.0; losses.columns.first().map_or(0, Vec::len)];
         let (mut best_counts, mut best_loss) = (counts.clone(), f64::INFINITY);
@@ -167,7 +166,7 @@ impl HeldOut<'_> {
                 let with = sums.iter().zip(&losses.columns[c]).map(|(sum, number)| sum + number);
                 losses.loss(with, (round + 1) as f64)
             };
-            let choices = allowed.iter().copied().filter(affordable).map(|c| (of(c), c));
+            let choices = (0..counts.len()).filter(affordable).map(|c| (of(c), c));
             // Of equal ones the first.
             let Some((loss, choice)) = choices.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             counts[choice] += 1;
@@ -189,12 +188,12 @@ impl HeldOut<'_> {
         sums
     }
 
-    /// The loss of numbers on some rows, lower is better; infinite where it is undefined.
-    pub fn badness(&self, numbers: &[f64], rows: &[u32]) -> Result<f64> {
+    /// The loss of numbers on some rows, lower is better; infinite if it is undefined.
+    pub fn loss(&self, numbers: &[f64], rows: &[u32]) -> Result<f64> {
         let width = self.output.width(self.schema);
         let of_rows = rows.iter().flat_map(|&row| &numbers[row as usize * width..][..width]).copied().collect();
         let (prediction, data) = (Prediction::new(self.output, of_rows, self.schema), self.data.select(rows)?);
-        Ok(self.measure.badness(Outcome::new(&prediction, &data)?.values(&[self.measure])[0]))
+        Ok(self.measure.sort_key(Outcome::new(&prediction, &data)?.values(&[self.measure])[0]))
     }
 }
 
@@ -238,7 +237,7 @@ mod tests {
         let schema = Schema::of(&data);
         let of = held_out(&data, &schema, vec![&up, &down]);
         let weights = of.weights(&rows).unwrap();
-        let loss = |w: f64| of.badness(&of.mean(&[w, 1.0 - w]), &rows).unwrap();
+        let loss = |w: f64| of.loss(&of.mean(&[w, 1.0 - w]), &rows).unwrap();
         let best = (0..=ROUNDS).map(|i| loss(i as f64 / ROUNDS as f64)).fold(f64::INFINITY, f64::min);
         assert!(loss(weights[0]) <= best + 1e-9, "{weights:?}");
         assert!((weights[0] - 2.0 / 3.0).abs() < 0.02, "{weights:?}");
@@ -254,6 +253,7 @@ mod tests {
         of.single = true;
         assert_eq!(of.weights(&rows).unwrap(), [0.0, 1.0, 0.0]);
         of.single = false;
+        assert_eq!(of.weights(&rows).unwrap(), [0.0, 1.0, 0.0], "no bag needs worse candidates");
         of.costs = vec![0.3, 1.5, 0.3];
         let weights = of.weights(&rows).unwrap();
         assert!(weights[1] == 0.0 && weights[0] > 0.0, "too costly: {weights:?}");
@@ -267,6 +267,6 @@ mod tests {
         let schema = Schema::of(&data);
         let of = held_out(&data, &schema, vec![&guess]);
         let fast = Losses::new(&of, &rows).unwrap().loss(guess.iter().copied(), 1.0);
-        assert!((fast.sqrt() - of.badness(&guess, &rows).unwrap()).abs() < 1e-12);
+        assert!((fast.sqrt() - of.loss(&guess, &rows).unwrap()).abs() < 1e-12);
     }
 }

@@ -12,7 +12,7 @@
 use super::committee::{self, LoadFitted, Member};
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use ermine_core::learner::{Capabilities, Context, Family, Learner, LearnerInfo, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeEnsemble};
@@ -29,14 +29,16 @@ use std::sync::Arc;
 params! {
     /// The mean, or the vote, of models trained on random samples of the rows.
     pub struct Bagging("bagging") {
-        /// Base learner: its name, with non-default parameters in parentheses.
+        /// Base learner: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
+        /// Bagging helps most with learners that vary a lot with the training set, such as deep trees.
         estimator: Estimator = Estimator::named("decision-tree");
         /// Number of models in the ensemble.
+        /// More models make predictions more stable, and training and prediction slower.
         n_estimators: usize = 10, range Range::between(1.0, 1e6), tune Log(5, 200);
         /// Number of rows per model (an integer such as 10) or their fraction (0.5; 1.0 means all rows, 1 means one row).
-        max_samples: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
+        max_samples: CountOrFraction = CountOrFraction::Fraction(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
         /// Number of columns per model (an integer such as 10) or their fraction (0.5; 1.0 means all columns, 1 means one column).
-        max_features: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
+        max_features: CountOrFraction = CountOrFraction::Fraction(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
         /// Whether rows are drawn with replacement.
         bootstrap: bool = true;
         /// Whether columns are drawn with replacement; repeated columns are used once.
@@ -166,7 +168,7 @@ impl Bagging {
     fn sample(&self, data: &Dataset, t: usize, seed: u64) -> BootstrapSample {
         let mut rng = Purpose::BaggingMember.stream(seed, &[t as u64]);
         let (n, d) = (data.n_rows(), data.features().n_columns());
-        let mut draw = |n: usize, amount: Amount, replace: bool| {
+        let mut draw = |n: usize, amount: CountOrFraction, replace: bool| {
             let count = amount.of(n).clamp(1, n);
             let mut drawn = vec![0u32; n];
             if replace {

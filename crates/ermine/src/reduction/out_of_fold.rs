@@ -19,7 +19,7 @@ pub struct OutOfFold {
 /// The folds of a reduction that cross-validates its learners: those of the context, or `cv` random folds that keep groups together.
 pub fn folds(data: &Dataset, cv: usize, purpose: &str, context: &Context<'_>) -> Result<Splits> {
     match context.folds {
-        Some(folds) => Splits::of_folds(data, folds),
+        Some(folds) => Splits::from_folds(data, folds),
         None if data.n_rows() < 2 => {
             Err(Error::data(format!("{purpose} needs at least 2 rows (got n_samples = {})", data.n_rows())))
         }

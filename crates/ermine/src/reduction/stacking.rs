@@ -39,15 +39,17 @@ choice! {
 params! {
     /// A learner on top of the out-of-fold predictions of other learners.
     pub struct Stacking("stacking") {
-        /// Learners: their names, with non-default parameters in parentheses.
+        /// Base learners: their names, with non-default parameters in parentheses.
+        /// Learners of different kinds help each other most.
         estimators: EstimatorList = EstimatorList::named(&["random-forest", "extra-trees"]);
-        /// Learner that combines their predictions; none for logistic regression (classes) or ridge regression with a cross-validated penalty (numbers).
+        /// Learner that combines their predictions; none for logistic regression (classification) or ridge regression with a cross-validated penalty (regression).
         final_estimator: Option<Estimator> = None;
         /// Number of cross-validation folds.
+        /// More folds use more rows for training, and take longer.
         cv: usize = 5, range Range::between(2.0, 1000.0);
-        /// Predictions that the final learner sees: auto for probabilities, or scores from learners without them.
+        /// Predictions that the final learner gets: probabilities, decision values or predicted classes; auto for probabilities, or decision values from learners without them.
         stack_method: StackMethod = StackMethod::Auto;
-        /// Whether the final learner also sees the features.
+        /// Whether the final learner also gets the features.
         passthrough: bool = false;
     }
 }
@@ -133,7 +135,7 @@ fn answers(member: &Member, method: StackMethod, schema: &Schema, features: &Fea
     let n_classes = schema.classes.len();
     let unsupported = |what: &str| {
         let allowed = format!("auto, because {} predicts no {what}", member.learner());
-        Error::Param { owner: INFO.name.into(), name: "stack_method".into(), value: method.word().into(), allowed }
+        Error::Param { owner: INFO.name.into(), name: "stack_method".into(), value: method.as_str().into(), allowed }
     };
     let output = member.output();
     let (numbers, width) = match method {

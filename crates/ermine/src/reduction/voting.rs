@@ -32,9 +32,11 @@ choice! {
 params! {
     /// The weighted mean, or the majority, of different learners.
     pub struct Voting("voting") {
-        /// Learners: their names, with non-default parameters in parentheses.
+        /// Base learners: their names, with non-default parameters in parentheses.
+        /// Learners of different kinds help each other most.
         estimators: EstimatorList = EstimatorList::named(&["random-forest", "extra-trees"]);
         /// How classifiers are combined: the mean of their probabilities (soft) or the majority of their predicted classes (hard).
+        /// soft is usually better if the probabilities are calibrated.
         voting: VotingMethod = VotingMethod::Soft;
         /// Weight of each learner; equal if not given.
         weights: Vec<f64> = Vec::new(), range Range::at_least(0.0);

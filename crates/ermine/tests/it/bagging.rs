@@ -2,7 +2,7 @@
 
 use ermine::prelude::*;
 use ermine::reduction::bagging::FittedBagging;
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use ermine_core::learner::{Context, fit};
 
 /// Two classes, of which three columns together say the truth.
@@ -51,12 +51,13 @@ fn bagging_all_rows_and_columns_without_replacement_is_the_base_learner() {
 #[test]
 fn nested_bagging_with_column_subsets_is_saved_and_loaded() {
     let data = sample(300, 4);
-    let inner = Estimator::of(&Bagging { n_estimators: 2, max_features: Amount::Share(0.5), ..Default::default() });
+    let inner =
+        Estimator::of(&Bagging { n_estimators: 2, max_features: CountOrFraction::Fraction(0.5), ..Default::default() });
     let model = Bagging {
         estimator: inner,
         n_estimators: 3,
-        max_features: Amount::Count(3),
-        max_samples: Amount::Share(0.5),
+        max_features: CountOrFraction::Count(3),
+        max_samples: CountOrFraction::Fraction(0.5),
         ..Default::default()
     };
     let model = fit(&model, &data, &Context { seed: 3, ..ermine::context() }).unwrap();
@@ -79,7 +80,7 @@ fn warm_start_gives_the_ensemble_trained_at_once() {
     let data = sample(300, 6);
     let bag = |n_estimators: usize| Bagging {
         n_estimators,
-        max_features: Amount::Share(0.6),
+        max_features: CountOrFraction::Fraction(0.6),
         oob_score: true,
         ..Default::default()
     };

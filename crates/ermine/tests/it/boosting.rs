@@ -586,7 +586,7 @@ fn quantiles_cover_what_they_should_and_never_cross() {
     let rows = Table::new(test.features().columns().to_vec()).unwrap();
     let said = model.predict(&rows).unwrap();
     for row in [0, 3] {
-        let why = model.why(&rows, row).unwrap().unwrap();
+        let why = model.explain_row(&rows, row).unwrap().unwrap();
         let end: f64 = why.lines().last().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
         assert!((end - said.row(row)[0]).abs() < 1e-4 * (1.0 + end.abs()), "{why}");
     }

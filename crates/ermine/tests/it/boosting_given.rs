@@ -7,7 +7,9 @@ use ermine_core::matrix::Target;
 use ermine_core::measure::{Measure, measures};
 use ermine_core::param::{Parameters, Value};
 use ermine_trees::boost::objective::{Objective, PointwiseObjective, WeightedTargets};
-use ermine_trees::learner::gradient_boosting::{BoostingLoss, EvalMetric, Interactions, Monotone, TreeMethod};
+use ermine_trees::learner::gradient_boosting::{
+    BoostingLoss, EvalMetric, InteractionConstraints, MonotoneConstraints, TreeMethod,
+};
 use ermine_trees::split::Test;
 
 /// The data with a rough guess of its target to start from.
@@ -126,7 +128,12 @@ fn metrics_of_other_tasks_and_unknown_metrics_are_refused_by_name() {
     let data = classification(200, 3, 1);
     let wrong = GradientBoosting { eval_metric: EvalMetric::Measure(Measure::Ndcg), ..Default::default() };
     let message = wrong.fit(&data).unwrap_err().to_string();
-    assert!(message.contains("eval_metric = ndcg") && message.contains("loss | accuracy |"), "{message}");
+    assert!(
+        message.contains("eval_metric must be")
+            && message.contains("(got ndcg)")
+            && message.contains("loss | accuracy |"),
+        "{message}"
+    );
     let message = GradientBoosting::default().set("eval_metric", &Value::Text("auc".into())).unwrap_err().to_string();
     assert!(message.contains("roc-auc") && message.contains("ndcg-5") && message.contains("rmse"), "{message}");
 }
@@ -213,27 +220,32 @@ fn a_custom_loss_with_the_same_start_gives_the_built_in_model() {
 fn columns_are_constrained_by_name_or_index() {
     let data = regression(600, 14);
     let base = GradientBoosting { n_estimators: 8, ..Default::default() };
-    let fit = |monotone: Monotone, groups: Interactions| {
+    let fit = |monotone: MonotoneConstraints, groups: InteractionConstraints| {
         let params =
             GradientBoosting { monotone_constraints: monotone, interaction_constraints: groups, ..base.clone() };
         params.fit(&data)
     };
     let trees = |model: &Model| boosted(model).booster().clone();
-    let by_name = fit([("x2", 1), ("x0", -1)].into(), Interactions::default()).unwrap();
-    let by_place = fit(vec![-1, 0, 1, 0, 0, 0, 0, 0, 0].into(), Interactions::default()).unwrap();
+    let by_name = fit([("x2", 1), ("x0", -1)].into(), InteractionConstraints::default()).unwrap();
+    let by_place = fit(vec![-1, 0, 1, 0, 0, 0, 0, 0, 0].into(), InteractionConstraints::default()).unwrap();
     assert_eq!(trees(&by_name), trees(&by_place));
     assert_ne!(trees(&by_name), trees(&base.fit(&data).unwrap()));
     let mut named = base.clone();
     named.set("interaction_constraints", &Value::parse("x0,x2;x1,x3,kind")).unwrap();
-    let by_place = fit(Monotone::default(), vec![vec![0, 2], vec![1, 3, 8]].into()).unwrap();
+    let by_place = fit(MonotoneConstraints::default(), vec![vec![0, 2], vec![1, 3, 8]].into()).unwrap();
     assert_eq!(trees(&named.fit(&data).unwrap()), trees(&by_place));
     let message = |result: Result<Model>| result.unwrap_err().to_string();
-    let wrong = message(fit([("x22", 1)].into(), Interactions::default()));
-    assert!(wrong.contains("monotone_constraints = x22") && wrong.contains("did you mean"), "{wrong}");
-    assert!(message(fit([("x2", 1), ("x2", 1)].into(), Interactions::default())).contains("each column once"));
-    assert!(message(fit([("kind", 1)].into(), Interactions::default())).contains("nominal column 'kind'"));
+    let wrong = message(fit([("x22", 1)].into(), InteractionConstraints::default()));
+    assert!(
+        wrong.contains("monotone_constraints must be") && wrong.contains("(got x22)") && wrong.contains("did you mean"),
+        "{wrong}"
+    );
+    assert!(
+        message(fit([("x2", 1), ("x2", 1)].into(), InteractionConstraints::default())).contains("each column once")
+    );
+    assert!(message(fit([("kind", 1)].into(), InteractionConstraints::default())).contains("nominal column 'kind'"));
     named.set("interaction_constraints", &Value::parse("x0,zebra")).unwrap();
-    assert!(message(named.fit(&data)).contains("interaction_constraints = zebra"));
+    assert!(message(named.fit(&data)).contains("(got zebra)"));
     let wrong = named.set("interaction_constraints", &Value::parse("x0;")).unwrap_err().to_string();
     assert!(wrong.contains("interaction_constraints") && wrong.contains("semicolon"), "{wrong}");
 }

@@ -1,7 +1,7 @@
 //! The comparison of learners: order, budget, stopping.
 
 use ermine::learner::{Control, Event, Observer};
-use ermine::model_selection::{Comparison, Reason, compare, suitable_learners};
+use ermine::model_selection::{Comparison, SkipReason, compare, suitable_learners};
 use ermine::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn the_best_comes_first_and_scores_are_those_of_cross_validation() {
     let alone = cross_validate(&*logistic, &data, &Validation::new(&splits, &measures), &ermine::context()).unwrap();
     assert_eq!(board.entries[0].scores, alone.scores);
     assert_eq!(board.skipped.len(), 1);
-    assert!(matches!(board.skipped[0].reason, Reason::Unsupported(_)), "{:?}", board.skipped);
+    assert!(matches!(board.skipped[0].reason, SkipReason::Unsupported(_)), "{:?}", board.skipped);
     assert!(board.to_string().contains("linear-regression: does not support"), "{board}");
 }
 
@@ -46,6 +46,33 @@ fn tuning_adds_only_improvements() {
 }
 
 #[test]
+fn finished_entries_are_not_computed_again() {
+    let data = iris();
+    let splits = Splits::k_fold(&data, 3, 0).unwrap();
+    let measures = [Measure::LogLoss];
+    let whole = compare(
+        &Comparison::new(learners(&["baseline", "decision-stump"]), &splits, &measures),
+        &data,
+        &ermine::context(),
+    );
+    // A score that no fit would give shows that the entry was taken as it is.
+    let mut known = whole.entries.iter().find(|entry| entry.learner == "baseline").unwrap().clone();
+    known.scores[0].mean = -1.0;
+    let seen = std::sync::Mutex::new(Vec::new());
+    let on_entry = |entry: &ermine::model_selection::LeaderboardEntry| seen.lock().unwrap().push(entry.learner);
+    let resumed = Comparison {
+        finished: std::slice::from_ref(&known),
+        on_entry: Some(&on_entry),
+        ..Comparison::new(learners(&["baseline", "decision-stump"]), &splits, &measures)
+    };
+    let board = compare(&resumed, &data, &ermine::context());
+    assert_eq!(board.entries.iter().map(|entry| entry.learner).collect::<Vec<_>>(), ["baseline", "decision-stump"]);
+    assert_eq!(board.entries[0].scores, known.scores);
+    assert_eq!(board.entries[1].scores, whole.entries.iter().find(|e| e.learner == "decision-stump").unwrap().scores);
+    assert_eq!(*seen.lock().unwrap(), ["decision-stump"]);
+}
+
+#[test]
 fn a_budget_is_kept_and_the_leaderboard_lists_skipped_learners() {
     let data = iris();
     let splits = Splits::k_fold(&data, 5, 0).unwrap();
@@ -57,7 +84,7 @@ fn a_budget_is_kept_and_the_leaderboard_lists_skipped_learners() {
     // No measurement, but an order of magnitude: all learners together take much longer.
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!((board.entries.len(), board.skipped.len()), (0, n));
-    let left_out = |reason: &Reason| matches!(reason, Reason::NotTried { .. } | Reason::Unsupported(_));
+    let left_out = |reason: &SkipReason| matches!(reason, SkipReason::NotTried { .. } | SkipReason::Unsupported(_));
     assert!(board.skipped.iter().all(|skipped| left_out(&skipped.reason)), "{:?}", board.skipped);
 }
 

@@ -120,7 +120,7 @@ fn unseen_strings_are_compared_by_their_text() {
                 assert_eq!(said, [0, 0, 1, 1, 1], "{metric}: {}", model.header().learner);
                 assert_eq!(accuracy(model, &data), 1.0);
             }
-            let reasons = read.reasons(&table, 0).unwrap();
+            let reasons = read.explain_row(&table, 0).unwrap();
             assert!(reasons.is_none_or(|said| said.contains("aa") || said.contains("bb")), "pairs are named");
         }
     }

@@ -6,10 +6,10 @@ use ermine_core::learner::fit;
 use ermine_core::measure::measures;
 use ermine_core::param::Value;
 use ermine_core::progress::{Control, Event, Observer};
-use ermine_eval::evaluate::curves::{Sizes, learning_curve, validation_curve};
+use ermine_eval::evaluate::curves::{TrainSizes, learning_curve, validation_curve};
 use ermine_eval::evaluate::journal::Journal;
 use ermine_eval::evaluate::search::{HyperparameterSearch, SearchResult, Strategy, nested, search, with_setting};
-use ermine_eval::evaluate::space::{Axis, Setting, Space};
+use ermine_eval::evaluate::space::{SearchAxis, SearchSpace, Setting};
 use ermine_eval::evaluate::{Measure, Splits, Validation, cross_validate};
 use ermine_eval::report::Report;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,9 +39,9 @@ fn numbers(n: usize) -> Dataset {
 }
 
 /// The values of a parameter that are worth trying; of one that finds itself (the rounds of boosting), some.
-fn along(learner: &dyn Learner, name: &str) -> Axis {
-    let declared = Space::declared(learner).axes().iter().find(|axis| axis.name == name).cloned();
-    declared.unwrap_or_else(|| Axis::parse(learner, name, "20..200").unwrap())
+fn along(learner: &dyn Learner, name: &str) -> SearchAxis {
+    let declared = SearchSpace::declared(learner).axes().iter().find(|axis| axis.name == name).cloned();
+    declared.unwrap_or_else(|| SearchAxis::parse(learner, name, "20..200").unwrap())
 }
 
 #[test]
@@ -66,11 +66,12 @@ fn a_random_id_column_does_not_leak() {
         // The same in a search, where splits share work.
         let Some(path) = learner.path() else { continue };
         let axis = along(&*learner, path.parameter());
-        let (strategy, measure, space) = (Strategy::Grid { points: 3 }, Measure::Accuracy, Space::new(vec![axis]));
+        let (strategy, measure, space) =
+            (Strategy::Grid { points: 3 }, Measure::Accuracy, SearchSpace::new(vec![axis]));
         let what =
             HyperparameterSearch { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
         let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
-        for trial in found.trials.iter().filter(|trial| trial.refused.is_none()) {
+        for trial in found.trials.iter().filter(|trial| trial.error.is_none()) {
             assert!(trial.mean() < NO_LEAK, "{}: {trial:?}", learner.info().name);
         }
     }
@@ -90,7 +91,7 @@ fn every_metric_is_defined_for_some_task() {
     let (classes, numbers) = (classes(200), numbers(200));
     let (c, r) = (DecisionTree::default().fit(&classes).unwrap(), DecisionTree::default().fit(&numbers).unwrap());
     for measure in measures() {
-        assert_eq!(Measure::parse(measure.word()).unwrap(), measure);
+        assert_eq!(Measure::parse(measure.as_str()).unwrap(), measure);
         let (model, data) = if measure.measures(Task::Classification) { (&c, &classes) } else { (&r, &numbers) };
         let rows = measure.measures(Task::Classification) || measure.measures(Task::Regression);
         let positive = [Measure::PoissonDeviance, Measure::GammaDeviance, Measure::TweedieDeviance, Measure::Rmsle];
@@ -122,7 +123,7 @@ fn intervals_contain_the_score_and_shrink_with_rows() {
     assert!(width(4000) < 0.6 * width(400));
 }
 
-fn grid_of_depths(data: &Dataset, space: &Space, journal: &mut Journal, context: &Context<'_>) -> SearchResult {
+fn grid_of_depths(data: &Dataset, space: &SearchSpace, journal: &mut Journal, context: &Context<'_>) -> SearchResult {
     let splits = Splits::k_fold(data, 4, 0).unwrap();
     let learner = DecisionTree::default();
     let strategy = Strategy::Grid { points: 4 };
@@ -137,10 +138,10 @@ fn grid_of_depths(data: &Dataset, space: &Space, journal: &mut Journal, context:
     search(&what, data, context, journal).unwrap()
 }
 
-fn depths() -> Space {
-    Space::new(vec![
-        Axis::parse(&DecisionTree::default(), "max_depth", "1,2,3,8").unwrap(),
-        Axis::parse(&DecisionTree::default(), "min_samples_leaf", "1..50").unwrap(),
+fn depths() -> SearchSpace {
+    SearchSpace::new(vec![
+        SearchAxis::parse(&DecisionTree::default(), "max_depth", "1,2,3,8").unwrap(),
+        SearchAxis::parse(&DecisionTree::default(), "min_samples_leaf", "1..50").unwrap(),
     ])
 }
 
@@ -224,7 +225,7 @@ fn successive_halving_tries_many_settings_on_few_rows_and_one_on_all() {
     let data = classes(1500);
     let splits = Splits::k_fold(&data, 3, 0).unwrap();
     let learner = DecisionTree::default();
-    let space = Space::declared(&learner);
+    let space = SearchSpace::declared(&learner);
     let what = HyperparameterSearch {
         learner: &learner,
         space: &space,
@@ -256,7 +257,7 @@ fn random_search_is_no_worse_than_defaults_and_survives_failed_settings() {
     let splits = Splits::holdout(&data, 0.3, 0).unwrap();
     let learner = DecisionTree { max_depth: Some(2), ..Default::default() };
     // Criteria for classes among those tried for numbers.
-    let space = Space::declared(&learner);
+    let space = SearchSpace::declared(&learner);
     let strategy = Strategy::Random { trials: 12 };
     let what = HyperparameterSearch {
         learner: &learner,
@@ -270,7 +271,7 @@ fn random_search_is_no_worse_than_defaults_and_survives_failed_settings() {
     let best = &found.trials[found.best.unwrap()];
     assert!(found.trials[0].setting.keys().all(|name| name == "ccp_alpha"));
     assert!(best.mean() <= found.trials[0].mean());
-    assert!(found.trials.iter().any(|t| t.refused.is_some()) && best.refused.is_none());
+    assert!(found.trials.iter().any(|t| t.error.is_some()) && best.error.is_none());
     let again = search(&what, &data, &Context { threads: Some(1), ..ermine::context() }, &mut Journal::none()).unwrap();
     assert_eq!(again.best, found.best);
 }
@@ -379,7 +380,7 @@ fn sharing_work_between_splits_changes_nothing() {
 #[test]
 fn nested_search_is_tested_on_rows_outside_the_search() {
     let data = classes(200);
-    let space = Space::new(vec![Axis::parse(&DecisionTree::default(), "max_depth", "1,4").unwrap()]);
+    let space = SearchSpace::new(vec![SearchAxis::parse(&DecisionTree::default(), "max_depth", "1,4").unwrap()]);
     let outer = Splits::k_fold(&data, 3, 0).unwrap();
     let learner = DecisionTree::default();
     let strategy = Strategy::Grid { points: 2 };
@@ -409,13 +410,14 @@ fn learning_curves_show_overfitting() {
     let validation =
         Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true, custom: &[] };
     let (learner, context) = (DecisionTree::default(), ermine::context());
-    let curve = learning_curve(&learner, &data, &validation, Sizes::Shares(&[0.1, 0.5, 1.0]), &context).unwrap();
+    let curve =
+        learning_curve(&learner, &data, &validation, TrainSizes::Fractions(&[0.1, 0.5, 1.0]), &context).unwrap();
     assert_eq!(curve.iter().map(|p| p.at.clone()).collect::<Vec<_>>(), [30, 150, 300].map(Value::Int));
     let tested: Vec<f64> = curve.iter().map(|p| p.score.mean).collect();
     assert!(tested[0] < tested[2] && curve.iter().all(|p| p.score.train.as_ref().unwrap().iter().all(|&s| s == 1.0)));
     let whole = cross_validate(&learner, &data, &validation, &context).unwrap();
     assert_eq!(whole.scores[0].folds, curve[2].score.folds, "all rows: the same as cross-validation");
-    assert!(learning_curve(&learner, &data, &validation, Sizes::Shares(&[0.0]), &context).is_err());
+    assert!(learning_curve(&learner, &data, &validation, TrainSizes::Fractions(&[0.0]), &context).is_err());
 
     let depths = [1, 3, 12].map(Value::Int);
     let curve = validation_curve(&learner, &data, &validation, "max_depth", &depths, &context).unwrap();
@@ -427,7 +429,7 @@ fn learning_curves_show_overfitting() {
 #[test]
 fn invalid_search_spaces_are_explained() {
     let learner = DecisionTree::default();
-    let message = |name: &str, text: &str| Axis::parse(&learner, name, text).unwrap_err().to_string();
+    let message = |name: &str, text: &str| SearchAxis::parse(&learner, name, text).unwrap_err().to_string();
     assert!(message("max_dept", "1,2").contains("max_depth"));
     assert!(message("max_depth", "0,2").contains("at least 1"));
     assert!(message("max_depth", "9..2").contains("LOW..HIGH"));
@@ -450,20 +452,20 @@ fn a_report_is_complete_as_text_html_and_json() {
         // What the report has, its text and its page have, under these names.
         let is_class = data.task() == Task::Classification;
         let both = [
-            ("Scores", "How good it is", true),
+            ("Scores", "Scores", true),
             ("Confusion matrix", "Classes", is_class),
-            ("ROC curve", "ROC", is_class),
-            ("Precision and recall", "Precision and recall", is_class),
-            ("Calibration", "Calibration", is_class),
-            ("Truth", "Truth", !is_class),
-            ("What is left", "What is left", !is_class),
-            ("How errors are spread", "How errors are spread", !is_class),
-            ("Learning curve", "Would more rows help?", true),
-            ("Importances", "What it looks at", true),
-            ("Partial dependence on a", "when the column has this value in every row", true),
-            ("Worst rows", "Where it is most wrong", true),
-            ("Columns", "The data", true),
-            ("The model", "The model", true),
+            ("ROC curve", "ROC curve", is_class),
+            ("Precision-recall curve", "Precision-recall curve", is_class),
+            ("Calibration", "Calibration curve", is_class),
+            ("True against predicted values", "True against predicted values", !is_class),
+            ("Residuals", "Residuals", !is_class),
+            ("Distribution of residuals", "Distribution of residuals", !is_class),
+            ("Learning curve", "Learning curve", true),
+            ("Permutation importances", "Feature importances", true),
+            ("Partial dependence on a", "with the column set to this value in every row", true),
+            ("Worst predictions", "Worst predictions", true),
+            ("Columns", "Columns", true),
+            ("Model", "Model", true),
             ("max_depth = 4", "max_depth = 4", true),
             ("Certificate", "Certificate", true),
         ];
@@ -523,9 +525,7 @@ fn multilabel_and_ranking_reports_list_the_worst_rows() {
         let whole = model.measure(&test, &[Measure::headline(data.task(), None)[0]]).unwrap()[0];
         assert_eq!(report.learning.last().unwrap().score.mean, whole, "all rows: the model itself");
         let (text, page) = (report.to_string(), report.html());
-        assert!(
-            text.contains("Worst rows") && text.contains("Learning curve") && page.contains("Would more rows help?")
-        );
+        assert!(text.contains("Worst") && text.contains("Learning curve") && page.contains("Learning curve"));
         let words: &[&str] =
             if data.task() == Task::Multilabel { &["Labels", "wrong labels"] } else { &["query", "NDCG@10"] };
         words.iter().for_each(|word| assert!(page.contains(word), "{word}"));
@@ -541,8 +541,8 @@ fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
     };
     let listed = vec![setting(0.0, 2), setting(0.0, 5), setting(0.02, 2), setting(0.1, 5)];
     let parts = vec![((0..120).collect(), (120..200).collect()), ((80..200).collect(), (0..80).collect())];
-    let splits = Splits::given(&data, parts.clone()).unwrap();
-    let (space, learner) = (Space::of_settings(listed.clone()), DecisionTree::default());
+    let splits = Splits::from_indices(&data, parts.clone()).unwrap();
+    let (space, learner) = (SearchSpace::of_settings(listed.clone()), DecisionTree::default());
     let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
     let what =
         HyperparameterSearch { learner: &learner, space: &space, strategy, splits: &splits, measure, pool: true };
@@ -557,7 +557,7 @@ fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
         }
     }
     for bad in [vec![], vec![(vec![0], vec![])], vec![(vec![0], vec![200])]] {
-        assert!(Splits::given(&data, bad).is_err());
+        assert!(Splits::from_indices(&data, bad).is_err());
     }
 }
 
@@ -595,11 +595,12 @@ fn leave_one_out_pools_scores_undefined_for_one_row() {
         let apart = cross_validate(&tree, &data, &apart, &ermine::context()).unwrap();
         let undefined = if data.task() == Task::Regression { Measure::R2 } else { Measure::RocAuc };
         assert!(apart.undefined.iter().any(|(measure, _)| *measure == undefined) && found.undefined.is_empty());
-        assert!(apart.check_defined(Some(undefined), measures).unwrap_err().to_string().contains(undefined.word()));
+        assert!(apart.check_defined(Some(undefined), measures).unwrap_err().to_string().contains(undefined.as_str()));
         // A search tells the same of its settings, on a path and without one.
-        let axes = [Axis::parse(&tree, "max_depth", "3").unwrap(), Axis::parse(&tree, "ccp_alpha", "0").unwrap()];
+        let axes =
+            [SearchAxis::parse(&tree, "max_depth", "3").unwrap(), SearchAxis::parse(&tree, "ccp_alpha", "0").unwrap()];
         for (space, measure) in [(&axes[..1], undefined), (&axes[..], undefined), (&axes[..], measures[0])] {
-            let (space, strategy) = (Space::new(space.to_vec()), Strategy::Grid { points: 2 });
+            let (space, strategy) = (SearchSpace::new(space.to_vec()), Strategy::Grid { points: 2 });
             let what =
                 HyperparameterSearch { learner: &tree, space: &space, strategy, splits: &splits, measure, pool: true };
             let trial = &search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap().trials[0];
@@ -626,7 +627,7 @@ fn repeats_are_scored_separately_and_large_folds_by_themselves() {
     assert_eq!(found.scores.iter().map(|s| (s.pooled, s.folds.len())).collect::<Vec<_>>(), [(false, 4), (false, 4)]);
     let ordered = Splits::time_ordered(&data, 9).unwrap();
     assert_eq!((ordered.rounds()[0].clone(), ordered.rounds().len()), (0..9, 1));
-    assert_eq!((ordered.least_tested(), few.rounds()[2].clone(), few.rounds().len()), (4, 16..24, 3));
+    assert_eq!((ordered.min_test_size(), few.rounds()[2].clone(), few.rounds().len()), (4, 16..24, 3));
 }
 
 #[test]
@@ -639,7 +640,7 @@ fn ties_between_settings_go_to_better_probabilities_then_to_the_defaults() {
     let learner = registry::learner("logistic-regression").unwrap();
     let splits = Splits::k_fold(&data, 3, 0).unwrap();
     let setting = |c: f64| Setting::from([("C".to_string(), Value::Float(c))]);
-    let space = Space::of_settings([0.01, 100.0, 0.1].map(setting).to_vec());
+    let space = SearchSpace::of_settings([0.01, 100.0, 0.1].map(setting).to_vec());
     let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
     let what =
         HyperparameterSearch { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
@@ -651,7 +652,7 @@ fn ties_between_settings_go_to_better_probabilities_then_to_the_defaults() {
     let own = stump.get("criterion").unwrap();
     let words =
         ["gini", "entropy", "error"].map(|word| Setting::from([("criterion".to_string(), Value::Text(word.into()))]));
-    let space = Space::of_settings(words.to_vec());
+    let space = SearchSpace::of_settings(words.to_vec());
     let what = HyperparameterSearch { learner: &*stump, space: &space, ..what };
     let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     assert_eq!(found.trials[found.best.unwrap()].setting["criterion"], own);
@@ -686,7 +687,7 @@ fn parameter_values_a_task_refuses_are_not_tried() {
             if !learner.needs_target() || ermine_core::learner::fit::check(&*learner, &data).is_err() {
                 continue;
             }
-            let declared = Space::declared(&*learner);
+            let declared = SearchSpace::declared(&*learner);
             let kept = declared.clone().supported_by(&*learner, &data, &ermine::context()).unwrap();
             for axis in declared.axes().iter().filter(|axis| axis.points(2).iter().all(|v| v.number().is_none())) {
                 let left = kept.axes().iter().find(|a| a.name == axis.name).map_or(Vec::new(), |a| a.points(2));
@@ -702,7 +703,7 @@ fn parameter_values_a_task_refuses_are_not_tried() {
     }
     let tree = DecisionTree::default();
     let points = |data: &Dataset| {
-        let space = Space::declared(&tree).supported_by(&tree, data, &ermine::context()).unwrap();
+        let space = SearchSpace::declared(&tree).supported_by(&tree, data, &ermine::context()).unwrap();
         space.axes().iter().find(|axis| axis.name == "criterion").unwrap().points(2)
     };
     assert!(points(&classes(60)).contains(&Value::Text("gini".into())));

@@ -2,7 +2,7 @@
 
 use ermine::exchange::ExportFormat;
 use ermine::prelude::*;
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ fn models() -> Vec<(&'static str, Model, Vec<Vec<f64>>)> {
         })
         .collect();
     let boosting = GradientBoosting { n_estimators: 12, ..Default::default() };
-    let bagging = Bagging { n_estimators: 5, max_features: Amount::Share(0.7), ..Default::default() };
+    let bagging = Bagging { n_estimators: 5, max_features: CountOrFraction::Fraction(0.7), ..Default::default() };
     let boosted = AdaBoost {
         n_estimators: 5,
         estimator: Estimator::named("decision-tree").with("max_depth", 2usize),

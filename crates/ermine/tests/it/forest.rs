@@ -1,11 +1,11 @@
 //! Random forests and extra-trees against brute force and against what they promise.
 
 use ermine::prelude::*;
-use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
+use ermine_core::learner::parameters::{ClassWeight, CountOrFraction, MaxFeatures};
 use ermine_core::learner::{Context, fit};
 use ermine_core::matrix::{Features, Target};
 use ermine_trees::learner::decision_tree::TreeCriterion;
-use ermine_trees::learner::forest::{ColumnsTried, FittedForest, ForestClassWeight, ForestMethod};
+use ermine_trees::learner::forest::{FittedForest, ForestClassWeight, ForestMaxFeatures, ForestMethod};
 use ermine_trees::split::Impurity;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn one_tree() -> RandomForest {
     RandomForest {
         n_estimators: 1,
         bootstrap: false,
-        max_features: ColumnsTried::Of(MaxFeatures::All),
+        max_features: ForestMaxFeatures::Of(MaxFeatures::All),
         ..Default::default()
     }
 }
@@ -117,7 +117,7 @@ proptest! {
         let codes: Vec<usize> = rows.iter().map(|r| r.2 % k).collect();
         let data = classes(columns.clone(), &codes, k);
         let context = Context { seed, ..ermine::context() };
-        let tree = RandomForest { max_features: ColumnsTried::Auto, ..one_tree() };
+        let tree = RandomForest { max_features: ForestMaxFeatures::Auto, ..one_tree() };
         let model = if extra { fit(&ExtraTrees { n_estimators: 2, ..Default::default() }, &data, &context) } else { fit(&tree, &data, &context) }.unwrap();
         prop_assert_eq!(accuracy(&model, &data), 1.0);
         // The same for numbers, several at once too.
@@ -137,7 +137,7 @@ fn integer_weights_equal_repeated_rows_and_other_weights_scale() {
         let data = sample(200, 4, k);
         let weights: Vec<f64> = (0..200).map(|row| f64::from(1 + row % 3)).collect();
         let repeated: Vec<u32> = (0..200u32).flat_map(|row| std::iter::repeat_n(row, 1 + row as usize % 3)).collect();
-        let forest = RandomForest { min_samples_split: Amount::Count(12), ..one_tree() };
+        let forest = RandomForest { min_samples_split: CountOrFraction::Count(12), ..one_tree() };
         let said = |data: &Dataset| forest.fit(data).unwrap().predict_data(&sample(200, 4, k)).unwrap();
         let whole = said(&data.clone().with_weight(Some(weights.clone())).unwrap());
         let rows = said(&data.select(&repeated).unwrap());
@@ -185,8 +185,12 @@ fn growth_limits_hold() {
     let trees = |m: &Model| (0..5).map(|t| m.fitted::<FittedForest>().unwrap().forest().tree(t)).collect::<Vec<_>>();
     assert!(trees(&forest).iter().all(|t| t.n_leaves() == 7));
     assert!(accuracy(&forest, &data) > 0.7, "the best splits come first");
-    let learner =
-        RandomForest { n_estimators: 5, max_depth: Some(3), min_samples_leaf: Amount::Count(40), ..Default::default() };
+    let learner = RandomForest {
+        n_estimators: 5,
+        max_depth: Some(3),
+        min_samples_leaf: CountOrFraction::Count(40),
+        ..Default::default()
+    };
     for tree in trees(&learner.fit(&data).unwrap()) {
         assert!(tree.depth() <= 3 && tree.weight.iter().all(|&w| w >= 40.0));
     }
@@ -280,7 +284,7 @@ fn options_without_a_binned_form_use_exact_splits() {
     let forest = |criterion| RandomForest {
         criterion,
         n_estimators: 20,
-        min_samples_leaf: Amount::Count(20),
+        min_samples_leaf: CountOrFraction::Count(20),
         ..Default::default()
     };
     let said = |learner: &RandomForest| learner.fit(&data).unwrap().predict_data(&data).unwrap();
@@ -308,7 +312,7 @@ fn balanced_subsamples_help_a_rare_class() {
     let codes: Vec<usize> = x.iter().map(|&x| rare(x, ermine_core::rng::below(&mut rng, 10))).collect();
     let data = classes(vec![Column::numeric("x", x.clone())], &codes, 2);
     let share = |class_weight, tree_method| {
-        let leaf = Amount::Count(50);
+        let leaf = CountOrFraction::Count(50);
         let forest =
             RandomForest { class_weight, min_samples_leaf: leaf, n_estimators: 20, tree_method, ..Default::default() };
         let said = forest.fit(&data).unwrap().predict_data(&data).unwrap();
@@ -328,7 +332,7 @@ fn quantile_forest(extra: bool) -> (Dataset, Model) {
     let x: Vec<f64> = (0..300).map(|_| draw(100)).collect();
     let y: Vec<f64> = x.iter().map(|x| x / 10.0 + draw(8)).collect();
     let data = numbers(vec![Column::numeric("x", x)], y, 1);
-    let leaf = Amount::Count(5);
+    let leaf = CountOrFraction::Count(5);
     let model = if extra {
         ExtraTrees { quantiles: true, n_estimators: 12, min_samples_leaf: leaf, ..Default::default() }.fit(&data)
     } else {

@@ -21,7 +21,7 @@ fn contributions_sum_to_the_score() {
     let table = Table::from_rows(&["a", "b", "y"], &rows).unwrap();
     let model =
         GradientBoosting { n_estimators: 30, ..Default::default() }.fit(&table.clone().dataset("y").unwrap()).unwrap();
-    let text = model.why(&table, 5).unwrap().unwrap();
-    assert!(text.starts_with("prediction: ") && text.contains("nothing known") && text.contains("a = 5: +"), "{text}");
-    assert!(model.why(&table, 90).is_err());
+    let text = model.explain_row(&table, 5).unwrap().unwrap();
+    assert!(text.starts_with("prediction: ") && text.contains("expected value") && text.contains("a = 5: +"), "{text}");
+    assert!(model.explain_row(&table, 90).is_err());
 }

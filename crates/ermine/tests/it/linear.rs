@@ -547,7 +547,7 @@ fn a_perceptron_in_batches_is_one_pass_over_all_rows() {
     assert_eq!(attribute(&streamed, "intercept"), attribute(&once, "intercept"));
     let text = streamed.certificate().to_string();
     assert!(
-        text.contains("over the 120 rows of the last batch alone") && text.contains("learned from 300 rows"),
+        text.contains("over the 120 rows of the last batch only") && text.contains("trained on 300 rows"),
         "{text}"
     );
     for refused in [
@@ -576,13 +576,13 @@ fn the_certificate_after_partial_fit_covers_the_last_batch_and_states_it() {
         let value = next.certificate().value.unwrap();
         assert!((value - loss).abs() < 1e-9 * loss || (value - 2.0 * loss).abs() < 1e-9 * loss, "{value} {loss}");
         let words = next.certificate().to_string();
-        assert!(words.contains(&format!("over the {} rows of the last batch alone", data.n_rows())), "{words}");
+        assert!(words.contains(&format!("over the {} rows of the last batch only", data.n_rows())), "{words}");
         model = Some(next);
     }
     let model = model.unwrap();
     assert_eq!(model.header().n_rows, 120);
     let words = model.certificate().to_string();
-    assert!(words.contains("learned from 120 rows") && words.contains("the 80 rows before"), "{words}");
+    assert!(words.contains("trained on 120 rows") && words.contains("the 80 rows before"), "{words}");
     let once = params.fit(&numbers(&rows, &y)).unwrap();
     assert!(!once.certificate().to_string().contains("batch"));
 }
@@ -664,8 +664,8 @@ fn a_loss_curve_is_drawn_and_a_prediction_explained() {
     let page = train("linear-regression", &[], &data).html().unwrap();
     assert!(page.contains("std. error") && page.contains("R squared") && model.html().unwrap().contains("<svg"));
     let table = Table::new(vec![Column::numeric("x0", vec![0.5]), Column::numeric("x1", vec![0.0])]).unwrap();
-    let why = train("linear-regression", &[], &data).reasons(&table, 0).unwrap().unwrap();
-    assert!(why.contains("sum of all") && why.contains("2.5"), "{why}");
+    let why = train("linear-regression", &[], &data).explain_row(&table, 0).unwrap().unwrap();
+    assert!(why.contains("total") && why.contains("2.5"), "{why}");
 }
 
 /// A sparse file of real data: the probabilities are scikit-learn's.

@@ -41,7 +41,7 @@ fn several_targets_are_learned_as_each_by_itself() {
         }
         let sum: f64 = alone.iter().map(|model| model.certificate().value.unwrap()).sum();
         assert!((both.certificate().value.unwrap() - sum).abs() < 1e-9 * sum, "{name}");
-        assert!(both.certificate().objective.contains("added up over the targets"));
+        assert!(both.certificate().objective.contains("summed over the targets"));
         let bytes = both.to_bytes().unwrap();
         assert_eq!(ermine::load_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
     }
@@ -68,7 +68,7 @@ fn a_machine_of_several_targets_predicts_what_one_of_each_does() {
         assert_eq!(attribute(&both, "dual_coef").shape[0], 2);
         let sum: f64 = alone.iter().map(|model| model.certificate().value.unwrap()).sum();
         assert!((both.certificate().value.unwrap() - sum).abs() < 1e-9 * sum, "{kernel}");
-        assert!(both.certificate().objective.contains("added up over the targets"));
+        assert!(both.certificate().objective.contains("summed over the targets"));
         assert!(both.certificate().gap().unwrap() >= 0.0);
         let bytes = both.to_bytes().unwrap();
         let read = ermine::load_bytes(&bytes).unwrap();
@@ -115,7 +115,7 @@ fn a_stump_of_several_targets_is_the_best_of_all_cuts() {
         let total: f64 = (0..80).map(|row| data.row_weight(row)).sum();
         let found = (0..80 * k).map(weighted).sum::<f64>() / total;
         assert!((found - best).abs() < 1e-9 * best, "{found} {best}");
-        assert_eq!(model.certificate().objective.contains("added up over the targets"), k > 1);
+        assert_eq!(model.certificate().objective.contains("summed over the targets"), k > 1);
         let bytes = model.to_bytes().unwrap();
         assert_eq!(ermine::load_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
         assert!(model.svg().is_some() && !model.text().is_empty() && model.rules().is_some());

@@ -181,7 +181,7 @@ proptest! {
         let (truth, predicted): (Vec<u32>, Vec<u32>) = rows.iter().map(|r| (r.0, r.1)).unzip();
         let weight: Vec<f64> = rows.iter().map(|r| r.3 as f64).collect();
         // A row that was drawn no times isn't there.
-        let weighted = Confusion::new(&truth, &predicted, &names, Weights::drawn(&weight));
+        let weighted = Confusion::new(&truth, &predicted, &names, Weights::resampled(&weight));
         let as_codes = |values: Vec<f64>| values.into_iter().map(|x| x as u32).collect::<Vec<u32>>();
         let (t, p) = (as_codes(repeat(&|r| f64::from(r.0))), as_codes(repeat(&|r| f64::from(r.1))));
         prop_assert_eq!(weighted, Confusion::new(&t, &p, &names, Weights::EQUAL));

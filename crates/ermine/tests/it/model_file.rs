@@ -120,7 +120,7 @@ fn use_all(model: &Model) {
         });
     }
     let _ = (model.text(), model.svg(), model.html(), model.dot(), model.rules(), model.to_json(), model.attributes());
-    let _ = (model.evaluate(&data), model.reasons(&table, 3), model.why(&table, 4), model.pruning_path());
+    let _ = (model.evaluate(&data), model.explain_row(&table, 3), model.pruning_path());
     let _ = (model.shap_of(few.features()), model.shap_interactions_of(few.features()), model.shap_importances(&few));
     let _ = (model.leaves(few.features()), model.proximity(few.features()), model.log_density(few.features()));
     let _ = (

@@ -72,7 +72,7 @@ fn scores_are_those_of_scikit_learn() {
         for (score, ours) in [
             ("subset accuracy", weights.mean(exact)),
             ("Hamming loss", weights.mean(multilabel::wrong_shares(&truth, &said, 4))),
-            ("micro F1", multilabel::together(&counts).f1()),
+            ("micro F1", multilabel::sum_counts(&counts).f1()),
             ("macro F1", multilabel::macro_average(&counts, multilabel::Counts::f1)),
         ] {
             let theirs = case[name][score].as_f64().unwrap();
@@ -195,7 +195,7 @@ fn invalid_settings_are_rejected() {
     assert!(message(&Ridge::default()).contains("the task multilabel"));
     let (features, values) = (data.features().clone(), vec![0.5; 200]);
     let half = Dataset::from_parts(features, Target::Values { values, n_outputs: 1 }, Task::Multilabel);
-    assert!(half.unwrap_err().to_string().contains("a label is 0.5 in row 1"));
+    assert!(half.unwrap_err().to_string().contains("row 1: a label is 0.5"));
     let model = BinaryRelevance { estimator: tree() }.fit(&data).unwrap();
     let renamed = data.clone().with_labels(vec!["u".into(), "v".into(), "z".into()]).unwrap();
     assert!(model.evaluate(&renamed).unwrap_err().to_string().contains("'z'"));

@@ -4,7 +4,7 @@ use ermine::prelude::*;
 use ermine_core::matrix::{Features, Target};
 use ermine_core::param::{Parameters, Value};
 use ermine_neighbors::learner::nearest_neighbors::{
-    Keep, MetricName, NearestNeighbors, NeighborModel, SearchAlgorithm, TieName, WeightName,
+    MetricName, NearestNeighbors, NeighborModel, PrototypeSelection, SearchAlgorithm, TieName, WeightName,
 };
 use std::sync::Arc;
 
@@ -160,16 +160,20 @@ fn few_rows_and_raw_tables_work() {
     let x = floats(&golden["x"]);
     let side: Vec<f64> = x.chunks(4).map(|r| f64::from(u8::from(r[0] > 0.0))).collect();
     let data = classes(&x, 4, &side);
-    let kept = |keep: Keep| {
+    let kept = |keep: PrototypeSelection| {
         let model = NearestNeighbors { keep, n_neighbors: 1, ..Default::default() }.fit(&data).unwrap();
         let right = model.predict_data(&data).unwrap();
         let right = (0..160).filter(|&i| (right.row(i)[1] > 0.5) == (side[i] == 1.0)).count();
         (model.fitted::<NeighborModel>().unwrap().n_rows(), right)
     };
-    let (condensed, right) = kept(Keep::Condensed);
+    let (condensed, right) = kept(PrototypeSelection::Condensed);
     assert!(condensed < 100 && right == 160, "{condensed} {right}");
-    assert!(kept(Keep::Edited).0 < 160);
-    assert!(NearestNeighbors { keep: Keep::Edited, ..Default::default() }.fit(&numbers(&x, 4, side, 1)).is_err());
+    assert!(kept(PrototypeSelection::Edited).0 < 160);
+    assert!(
+        NearestNeighbors { keep: PrototypeSelection::Edited, ..Default::default() }
+            .fit(&numbers(&x, 4, side, 1))
+            .is_err()
+    );
 
     let table = Table::new(vec![
         Column::numeric("size", vec![1.0, 2.0, f64::NAN, 9.0]),
@@ -368,7 +372,7 @@ fn selected_rows_use_the_metric_they_were_selected_with() {
         for metric in [MetricName::Mahalanobis, MetricName::Mixed, MetricName::Euclidean] {
             let learner = NearestNeighbors { metric, n_neighbors: 1, ..Default::default() };
             let whole = learner.fit(&data).unwrap();
-            let few = NearestNeighbors { keep: Keep::Condensed, ..learner }.fit(&data).unwrap();
+            let few = NearestNeighbors { keep: PrototypeSelection::Condensed, ..learner }.fit(&data).unwrap();
             let said = few.predict_data(&data).unwrap();
             assert!((0..150).all(|i| (said.row(i)[1] > 0.5) == (side[i] == 1.0)), "{metric} {seed}");
             let (whole, few) = (NeighborModel::of(&whole).unwrap(), NeighborModel::of(&few).unwrap());
@@ -398,7 +402,7 @@ fn selected_rows_keep_their_row_numbers() {
     let x = floats(&golden["x"]);
     let side: Vec<f64> = x.chunks(4).map(|r| f64::from(u8::from(r[0] > 0.0))).collect();
     let data = classes(&x, 4, &side);
-    for keep in [Keep::Condensed, Keep::Edited] {
+    for keep in [PrototypeSelection::Condensed, PrototypeSelection::Edited] {
         let mut model = NearestNeighbors { keep, n_neighbors: 3, ..Default::default() }.fit(&data).unwrap();
         NeighborModel::add(&mut model, &data.select(&[5]).unwrap()).unwrap();
         let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
@@ -561,9 +565,9 @@ fn sparse_columns_give_what_dense_ones_give() {
     let thin = Dataset::from_parts(sparse, thick.target().clone(), Task::Classification).unwrap();
     for metric in [MetricName::Minkowski, MetricName::Manhattan, MetricName::Cosine, MetricName::Chebyshev] {
         for (tie, keep, max_neighbors) in [
-            (TieName::First, Keep::All, None),
-            (TieName::NextPoint, Keep::Edited, None),
-            (TieName::OtherMetric, Keep::All, Some(9)),
+            (TieName::First, PrototypeSelection::All, None),
+            (TieName::NextPoint, PrototypeSelection::Edited, None),
+            (TieName::OtherMetric, PrototypeSelection::All, Some(9)),
         ] {
             let learner = NearestNeighbors { metric, tie, keep, max_neighbors, n_neighbors: 4, ..Default::default() };
             let (a, b) = (learner.fit(&thin).unwrap(), learner.fit(&thick).unwrap());
@@ -578,7 +582,7 @@ fn sparse_columns_give_what_dense_ones_give() {
         NearestNeighbors { metric: MetricName::Mahalanobis, ..Default::default() },
         NearestNeighbors { metric: MetricName::Hamming, ..Default::default() },
         NearestNeighbors { algorithm: SearchAlgorithm::KdTree, ..Default::default() },
-        NearestNeighbors { keep: Keep::Condensed, ..Default::default() },
+        NearestNeighbors { keep: PrototypeSelection::Condensed, ..Default::default() },
     ] {
         assert!(wrong.fit(&thin).unwrap_err().to_string().contains("sparse"));
     }

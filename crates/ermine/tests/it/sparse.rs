@@ -1,10 +1,10 @@
 //! Trees on tables of mostly zeros: the models of the same values in full, without writing the zeros out.
 
 use ermine::prelude::*;
-use ermine_core::learner::parameters::{Amount, MaxFeatures};
+use ermine_core::learner::parameters::{CountOrFraction, MaxFeatures};
 use ermine_core::matrix::{Features, Target};
 use ermine_core::rng;
-use ermine_trees::learner::forest::{ColumnsTried, FittedForest};
+use ermine_trees::learner::forest::{FittedForest, ForestMaxFeatures};
 use std::sync::Arc;
 
 /// What the columns of a table are like.
@@ -84,10 +84,10 @@ fn forests_of_sparse_columns_are_those_of_the_same_values_in_full() {
             let small = |forest: RandomForest| RandomForest { n_estimators: 4, ..forest };
             let forest = small(RandomForest::default());
             same_model("random forest", |data| forest.fit(data).unwrap(), (300, 240), cells, n_classes);
-            let all = ColumnsTried::Of(MaxFeatures::All);
+            let all = ForestMaxFeatures::Of(MaxFeatures::All);
             let forest = small(RandomForest {
                 max_features: all,
-                min_samples_leaf: Amount::Count(3),
+                min_samples_leaf: CountOrFraction::Count(3),
                 max_leaf_nodes: Some(12),
                 ..Default::default()
             });
@@ -140,7 +140,7 @@ fn forests_use_columns_beyond_the_first_65536() {
     let labels = vec!["0".to_string(), "1".to_string()];
     let data =
         Dataset::from_parts(features, Target::Classes { codes, labels: labels.into() }, Task::Classification).unwrap();
-    let max_features = ColumnsTried::Of(MaxFeatures::All);
+    let max_features = ForestMaxFeatures::Of(MaxFeatures::All);
     let model = RandomForest { n_estimators: 3, max_features, ..Default::default() }.fit(&data).unwrap();
     let forest = model.fitted::<FittedForest>().unwrap();
     assert_eq!(forest.forest().n_nodes(), 9, "one split of the last columns is enough for each tree");

@@ -1,7 +1,7 @@
 //! Trees against brute force: the split of a node is the best of all that there are.
 
 use ermine::prelude::*;
-use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::parameters::CountOrFraction;
 use ermine_core::matrix::{Features, Target};
 use ermine_trees::learner::decision_tree::{FittedTree, Pruning, Splitter, TreeCriterion};
 use ermine_trees::split::Impurity;
@@ -150,7 +150,7 @@ fn cost_of_one_split(data: &Dataset, criterion: TreeCriterion, min_samples: usiz
     let learner = DecisionTree {
         criterion: Some(criterion),
         max_depth: Some(1),
-        min_samples_leaf: Amount::Count(min_samples),
+        min_samples_leaf: CountOrFraction::Count(min_samples),
         ..Default::default()
     };
     let model = learner.fit(data).unwrap();
@@ -313,7 +313,7 @@ proptest! {
         let nodes = tree.apply(data.features());
         let in_leaf = |leaf: u32| nodes.iter().filter(|&&node| node == leaf).count();
         prop_assert!(n_leaves == 1 || nodes.iter().all(|&leaf| in_leaf(leaf) >= min_samples_leaf));
-        let greedy = DecisionTree { max_depth: Some(max_depth), min_samples_leaf: Amount::Count(min_samples_leaf), ..Default::default() };
+        let greedy = DecisionTree { max_depth: Some(max_depth), min_samples_leaf: CountOrFraction::Count(min_samples_leaf), ..Default::default() };
         let greedy = greedy.fit(&data).unwrap();
         let said = greedy.predict_data(&data).unwrap();
         let wrong = rows.iter().filter(|&&row| said.class(row) != problem.classes[row] as usize);
@@ -468,8 +468,11 @@ fn categories_that_are_alike_are_halved() {
         let names: Vec<Option<String>> = (0..n_levels * each).map(|i| Some(format!("c{}", i % n_levels))).collect();
         let features = Features::new(Arc::new(Table::new(vec![Column::nominal("name", &names)]).unwrap()));
         let data = Dataset::from_parts(features, target, task).unwrap();
-        let learner =
-            DecisionTree { criterion: Some(criterion), min_samples_leaf: Amount::Count(least), ..Default::default() };
+        let learner = DecisionTree {
+            criterion: Some(criterion),
+            min_samples_leaf: CountOrFraction::Count(least),
+            ..Default::default()
+        };
         learner.fit(&data).unwrap().fitted::<FittedTree>().unwrap().tree().depth()
     };
     let labels = |k: u32| (0..k).map(|c| c.to_string()).collect();
@@ -662,9 +665,9 @@ fn impossible_sizes_are_refused() {
         );
     }
     // A share and a count stay what they are, also as text inside another learner.
-    for (amount, rows) in [(Amount::Share(1.0), 30), (Amount::Count(1), 1)] {
+    for (amount, rows) in [(CountOrFraction::Fraction(1.0), 30), (CountOrFraction::Count(1), 1)] {
         let text = ermine_core::param::ParamType::to_value(&amount).to_string();
-        let again: Option<Amount> = ermine_core::param::ParamType::from_value(&Value::parse(&text));
+        let again: Option<CountOrFraction> = ermine_core::param::ParamType::from_value(&Value::parse(&text));
         assert_eq!(again.map(|amount| amount.of(30)), Some(rows), "{text}");
     }
 }
@@ -676,7 +679,7 @@ fn rows_without_out_of_bag_members_are_reported() {
     let bag = |n_estimators| Bagging {
         n_estimators,
         oob_score: true,
-        max_samples: Amount::Share(1.0),
+        max_samples: CountOrFraction::Fraction(1.0),
         bootstrap: false,
         ..Default::default()
     };
@@ -759,7 +762,7 @@ fn certificates_report_heuristic_splits_of_categories() {
     assert!(says(tree.fit(&data(12, 3)).unwrap()));
     assert!(!says(tree.fit(&data(12, 2)).unwrap()), "two classes: exact by order");
     assert!(!says(tree.fit(&data(8, 3)).unwrap()), "all bipartitions of eight are tried");
-    let large = DecisionTree { min_samples_leaf: Amount::Count(60), ..tree.clone() };
+    let large = DecisionTree { min_samples_leaf: CountOrFraction::Count(60), ..tree.clone() };
     assert!(says(large.fit(&data(12, 2)).unwrap()), "a limit may forbid the best");
     let c45 = C45 { binary_splits: true, ..Default::default() };
     assert!(says(c45.fit(&data(4, 3)).unwrap()));

@@ -65,7 +65,7 @@ proptest! {
         let table = table(&rows);
         let predicted = model.predict(&table).unwrap();
         for row in 0..rows.len() {
-            let reasons = model.reasons(&table, row).unwrap().unwrap();
+            let reasons = model.explain_row(&table, row).unwrap().unwrap();
             let last = reasons.lines().last().unwrap();
             let expected = said(predicted.row(row), &model.schema().classes);
             prop_assert!(last.ends_with(&expected), "{reasons}\npredicted {expected}");
@@ -141,7 +141,7 @@ fn all_trees_are_drawn_and_explain_predictions() {
         assert!(model.dot().unwrap().contains("->") && model.rules().unwrap().contains("then above"), "{name}");
         let predicted = model.predict(&table).unwrap();
         for row in 0..20 {
-            let reasons = model.reasons(&table, row).unwrap().unwrap();
+            let reasons = model.explain_row(&table, row).unwrap().unwrap();
             let expected = said(predicted.row(row), &model.schema().classes);
             assert!(reasons.lines().last().unwrap().ends_with(&expected), "{name}: {reasons}\n{expected}");
         }

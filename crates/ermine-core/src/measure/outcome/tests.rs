@@ -18,7 +18,7 @@ fn floats(value: &Json) -> Vec<f64> {
 
 /// A data set with these targets, and predictions for its rows.
 fn case(case: &Json) -> (Dataset, Prediction) {
-    let task = Task::ALL.into_iter().find(|task| task.word() == case["task"]).unwrap();
+    let task = Task::ALL.into_iter().find(|task| task.as_str() == case["task"]).unwrap();
     let (truth, width) = (floats(&case["truth"]), case["width"].as_u64().unwrap() as usize);
     let names: Vec<String> = (0..width).map(|k| format!("class {k}")).collect();
     let n = floats(&case["predicted"]).len() / width;
@@ -81,11 +81,11 @@ fn every_metric_equals_that_of_scikit_learn_and_has_an_interval() {
                 _ => 1.0 + 1e-12,
             };
             assert!(score.high <= most, "{word}: {score:?}");
-            seen.insert((measure.word(), data.task().word()));
+            seen.insert((measure.as_str(), data.task().as_str()));
         }
     }
     let all = measures().flat_map(|m| Task::ALL.into_iter().filter(move |t| m.measures(*t)).map(move |t| (m, t)));
-    let missing: Vec<_> = all.map(|(m, t)| (m.word(), t.word())).filter(|pair| !seen.contains(pair)).collect();
+    let missing: Vec<_> = all.map(|(m, t)| (m.as_str(), t.as_str())).filter(|pair| !seen.contains(pair)).collect();
     assert_eq!(missing, [], "metrics that are not compared with a reference");
 }
 

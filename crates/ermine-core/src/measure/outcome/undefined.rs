@@ -30,18 +30,22 @@ impl Outcome<'_> {
     }
 
     /// An error unless all of these metrics are defined.
-    pub fn check_defined(&self, asked: &[Measure]) -> Result<()> {
-        let Some(undefined) = asked.iter().zip(self.values(asked)).find(|(_, value)| value.is_nan()) else {
+    pub fn check_defined(&self, requested: &[Measure]) -> Result<()> {
+        let Some(undefined) = requested.iter().zip(self.values(requested)).find(|(_, value)| value.is_nan()) else {
             return Ok(());
         };
         let all: Vec<Measure> = measures().filter(|measure| measure.measures(self.task())).collect();
-        let told = all.iter().zip(self.values(&all)).filter(|(_, value)| !value.is_nan()).map(|(m, _)| *m);
-        Err(undefined_error(*undefined.0, &self.why_undefined(*undefined.0), told))
+        let defined = all.iter().zip(self.values(&all)).filter(|(_, value)| !value.is_nan()).map(|(m, _)| *m);
+        Err(undefined_error(*undefined.0, &self.why_undefined(*undefined.0), defined))
     }
 }
 
 /// The error for a requested metric that is undefined.
-pub fn undefined_error(measure: Measure, why: &str, told: impl Iterator<Item = Measure>) -> Error {
-    let others: Vec<&str> = told.map(|measure| measure.word()).collect();
-    Error::data(format!("{} is undefined on these rows: {why}; defined metrics: {}", measure.word(), others.join(", ")))
+pub fn undefined_error(measure: Measure, why: &str, defined: impl Iterator<Item = Measure>) -> Error {
+    let others: Vec<&str> = defined.map(|measure| measure.as_str()).collect();
+    Error::data(format!(
+        "{} is undefined on these rows: {why}; defined metrics: {}",
+        measure.as_str(),
+        others.join(", ")
+    ))
 }

@@ -1,6 +1,6 @@
-//! The errors of a path of lasso or elastic-net solutions on rows left out.
+//! Cross-validation errors of a path of lasso or elastic-net solutions.
 //!
-//! Rows of a fold get weight 0 while its path is solved, so nothing is copied. Their predictions need the columns in use only.
+//! The rows of a fold get weight 0 while its path is solved, so no data are copied. Their predictions only need the columns with nonzero coefficients.
 
 use crate::optim::lasso::{LassoProblem, LassoSolution};
 use ermine_core::error::{Error, Result};
@@ -10,7 +10,7 @@ use ermine_core::parallel;
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::{self, Purpose};
 
-/// Which fold each row belongs to.
+/// The fold of each row.
 pub struct Folds {
     fold: Vec<u32>,
     n: usize,
@@ -23,7 +23,7 @@ impl Folds {
             return Folds::given(fold, n_rows);
         }
         if n_rows < n {
-            return Err(Error::data(format!("too few rows for {n} folds: n_samples = {n_rows}")));
+            return Err(Error::data(format!("{n} folds need at least {n} rows (n_samples = {n_rows})")));
         }
         let mut rows: Vec<u32> = (0..n_rows as u32).collect();
         rng::shuffle(&mut Purpose::LinearFolds.stream(context.seed, &[]), &mut rows);
@@ -34,16 +34,21 @@ impl Folds {
 
     fn given(fold: &[u32], n_rows: usize) -> Result<Folds> {
         let n = fold.iter().max().map_or(0, |&last| last as usize + 1);
-        let least = || Error::data(format!("{n} folds of {} rows: at least two are needed, of all rows", fold.len()));
+        let least = || {
+            Error::data(format!(
+                "cross-validation needs at least two folds that cover all rows (got {n} folds of {} rows)",
+                fold.len()
+            ))
+        };
         if n < 2 || fold.len() != n_rows { Err(least()) } else { Ok(Folds { fold: fold.to_vec(), n }) }
     }
 
-    /// How many there are.
+    /// Number of folds.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// The mean squared error of each strength on each fold, by the solution that hasn't seen it, strength by strength.
+    /// The mean squared error of each penalty strength on each held-out fold, strength by strength.
     pub fn errors(&self, problem: &LassoProblem, lambdas: &[f64], context: &Context<'_>) -> Result<Vec<f64>> {
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
         let mut all = vec![0.0; lambdas.len() * self.n];
@@ -64,7 +69,7 @@ impl Folds {
         Ok(all)
     }
 
-    /// The mean error of each strength over the folds: all alike, or by their weights where rows have weights.
+    /// The mean error of each penalty strength over the folds, weighted if rows have weights.
     pub fn means(&self, errors: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
         let mut shares = vec![0.0; self.n];
         match weights {

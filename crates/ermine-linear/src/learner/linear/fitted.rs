@@ -1,4 +1,4 @@
-//! The fitted form of all linear learners: coefficients over the numbers that features become, and what the margins mean.
+//! The fitted linear model: coefficients over the encoded columns, and how margins become predictions.
 
 use super::inference::Inference;
 use super::prepare::{PreparedData, Scaling};
@@ -12,48 +12,48 @@ use ermine_core::section::Sections;
 use ermine_core::simd::exp::sigmoid;
 use serde::{Deserialize, Serialize};
 
-/// What margins `x'w + b` mean.
+/// How margins `x'w + b` become predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinearLink {
-    /// They are the predicted numbers.
+    /// Margins are the predicted values.
     Identity,
-    /// The highest wins; a single one is positive for the second class.
+    /// The class with the highest margin is predicted; a single margin is positive for the second class.
     Scores,
-    /// A single one: the log odds of the second class.
+    /// A single margin: the log odds of the second class.
     Logistic,
-    /// Logarithms of probabilities, up to a constant.
+    /// Log probabilities, up to a constant (softmax).
     Softmax,
 }
 
-/// What a penalty on the coefficients of scaled columns is about.
-pub const DEVIATION_1: &str = " of columns with deviation 1";
+/// Added to the objective if the penalty is on the coefficients of standardized columns.
+pub const DEVIATION_1: &str = " of standardized columns";
 
-/// Facts about the course of training that users look at.
+/// History of the fit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FitHistory {
-    /// How many iterations (passes, steps) it took.
+    /// Number of iterations (passes, steps).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_iter: Option<usize>,
-    /// The strength of the penalty that was chosen.
+    /// The chosen penalty strength.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// The share of L1 in the penalty that was chosen.
+    /// The chosen elastic-net mixing parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1_ratio: Option<f64>,
-    /// The scale of the residuals that was estimated.
+    /// The estimated scale of the residuals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// The same for each of several targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scales: Vec<f64>,
-    /// How many mistakes were made.
+    /// Number of mistakes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_mistakes: Option<u64>,
-    /// The strengths that were tried, with the error of each on rows left out.
+    /// The penalty strengths that were tried, each with its cross-validation error.
     #[serde(skip)]
     pub choices: Vec<(f64, f64)>,
-    /// The error of each of them on each fold, strength by strength.
+    /// The error of each penalty strength on each fold, strength by strength.
     #[serde(skip)]
     pub fold_errors: Vec<f64>,
     /// The objective (or loss) after each pass.
@@ -64,28 +64,28 @@ pub struct FitHistory {
 /// A fitted linear model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel {
-    /// What the margins mean.
+    /// How margins become predictions.
     pub link: LinearLink,
-    /// How features become numbers.
+    /// Encoding of the features.
     pub map: FeatureMap,
-    /// The names of the numbers.
+    /// Names of the encoded columns.
     pub names: Vec<String>,
-    /// How many classes the target has; 0 for numbers.
+    /// Number of classes; 0 for regression.
     pub n_classes: usize,
-    /// The classes that the margins are for; empty for numbers.
+    /// The classes that the margins are for; empty for regression.
     pub used: Vec<u32>,
-    /// A row of coefficients for each margin.
+    /// Coefficients, one row per margin.
     pub coefficients: Matrix,
-    /// An intercept for each margin.
+    /// Intercepts, one per margin.
     pub intercepts: Vec<f64>,
-    /// Statistics of each fitted score; may be empty.
+    /// Standard errors and tests of each target; may be empty.
     pub inference: Vec<Inference>,
-    /// What happened in training.
+    /// History of the fit.
     pub course: FitHistory,
 }
 
 impl LinearModel {
-    /// A model of numbers over prepared columns. Coefficients of scaled columns are brought back to the user's units.
+    /// A regression model over prepared columns. Coefficients of scaled columns are converted back to the original units.
     pub fn new(
         prepared: &PreparedData<'_>,
         scaling: Option<&Scaling>,
@@ -111,7 +111,7 @@ impl LinearModel {
         }
     }
 
-    /// The same as a model of classes, of which `used` are those that the margins are for; without any it stays a model of numbers.
+    /// The same as a classification model, where `used` are the classes that the margins are for; if there are none, it stays a regression model.
     pub fn for_classes(self, link: LinearLink, data: &Dataset, used: Vec<u32>) -> Result<LinearModel> {
         if used.is_empty() {
             return Ok(self);
@@ -126,19 +126,21 @@ impl LinearModel {
         Ok((0..self.intercepts.len()).map(|k| design.times(self.coefficients.row(k), self.intercepts[k])).collect())
     }
 
-    /// Reads it from a model file.
+    /// Loads the model from a file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         LinearModel::read(sections, header).map(|linear| Box::new(linear) as Box<dyn Fitted>)
     }
 
-    /// Reads it from a model file, as what it is.
+    /// Loads the concrete type from a model file.
     pub fn read(sections: &Sections, header: &Header) -> Result<LinearModel> {
         let map: FeatureMap = sections.json("map")?;
         map.check(header.schema.features.len())?;
         let (p, intercepts) = (map.n_columns(), sections.f64s("intercepts")?);
         let coefficients = sections.f64s("coefficients")?;
         if intercepts.is_empty() || coefficients.len() != p * intercepts.len() {
-            return Err(Error::model_file("a linear model needs a coefficient for each column and margin"));
+            return Err(Error::model_file(
+                "the number of coefficients of the linear model is not the number of columns times the number of margins",
+            ));
         }
         let mut course: FitHistory = sections.json("course")?;
         let pairs = sections.f64s("choices")?;
@@ -147,7 +149,9 @@ impl LinearModel {
         if sections.has("fold_errors") {
             course.fold_errors = sections.f64s("fold_errors")?;
             if course.choices.is_empty() || !course.fold_errors.len().is_multiple_of(course.choices.len()) {
-                return Err(Error::model_file("each strength that was tried needs an error for each fold"));
+                return Err(Error::model_file(
+                    "the number of cross-validation errors is not the number of penalty strengths times the number of folds",
+                ));
             }
         }
         let inference = sections.f64s("inference")?;
@@ -184,10 +188,10 @@ impl LinearModel {
         if margins && finite && known && counted && errors && self.names.len() == self.map.n_columns() {
             return Ok(());
         }
-        Err(Error::model_file("its coefficients don't fit the target"))
+        Err(Error::model_file("the coefficients of the linear model do not match the target"))
     }
 
-    /// The numbers of one row from its margins, into `out`: one for each class of the schema.
+    /// Writes the output of one row, one number per class of the schema, to `out`, given its margins.
     fn of_classes(&self, margins: &[f64], out: &mut [f64]) {
         let mut scores: Vec<f64> = match margins {
             [z] if self.link == LinearLink::Logistic => vec![1.0 - sigmoid(*z), sigmoid(*z)],
@@ -197,7 +201,7 @@ impl LinearModel {
         if self.link == LinearLink::Softmax {
             softmax(&mut scores);
         }
-        // A class that training didn't have is never predicted.
+        // A class without training rows is never predicted.
         out.fill(if self.output() == Output::Probabilities { 0.0 } else { f64::MIN });
         self.used.iter().zip(scores).for_each(|(&c, score)| out[c as usize] = score);
     }
@@ -207,8 +211,7 @@ impl LinearModel {
         self.link == LinearLink::Scores && self.n_classes == 2 && self.intercepts.len() == 1
     }
 
-    /// The shape of what there is for each output. As scikit-learn has it: a single output has a vector of coefficients and one
-    /// intercept, classes have rows of them.
+    /// The shape of the coefficients, as in scikit-learn: a vector for a single output, one row per class for classification.
     fn output_shape(&self, width: Option<usize>) -> Vec<usize> {
         let k = self.intercepts.len();
         let mut shape = if k == 1 && self.link == LinearLink::Identity { Vec::new() } else { vec![k] };
@@ -296,8 +299,8 @@ impl Fitted for LinearModel {
         Some(show::html(self, schema))
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
-        show::reasons(self, schema, features, row)
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        show::explain_row(self, schema, features, row)
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
@@ -309,8 +312,12 @@ impl Fitted for LinearModel {
         let number = |name, value: Option<f64>, doc| value.map(|value| Attribute::number(name, value, doc));
         let course = &self.course;
         all.extend(course.n_iter.map(Attribute::n_iter));
-        all.extend(number("alpha", course.alpha, "Penalty strength that was chosen."));
-        all.extend(number("l1_ratio", course.l1_ratio, "Share of L1 in the penalty that was chosen."));
+        all.extend(number("alpha", course.alpha, "Penalty strength that was chosen by cross-validation."));
+        all.extend(number(
+            "l1_ratio",
+            course.l1_ratio,
+            "Elastic-net mixing parameter that was chosen by cross-validation.",
+        ));
         all.extend(number("scale", course.scale, "Scale of the residuals."));
         if !course.scales.is_empty() {
             let doc = "Scale of the residuals of each target.";
@@ -338,7 +345,7 @@ impl Fitted for LinearModel {
             all.push(Attribute::number(
                 "r_squared",
                 one.r_squared,
-                "Share of the target's variance that is explained.",
+                "Coefficient of determination R^2 on the training set.",
             ));
             let (errors, doc) = (one.errors[..p].to_vec(), "Standard errors of the coefficients.");
             all.extend((p > 0).then(|| Attribute::vector("std_errors", errors, "(n_columns,)", doc)));

@@ -1,9 +1,9 @@
-//! Gradient descent: any loss with any penalty, step by step over all rows, the loss curve kept.
+//! Gradient descent over all rows: any loss with any penalty, with the loss curve.
 //!
-//! **Formula.** `min sum_i w_i l(x_i'beta + b, y_i) / W + penalty(beta)` by proximal steps ([`optim::descent`](crate::optim::descent)). Columns are brought to a common scale
-//! unless that is switched off: descent is slow, or diverges, where scales differ. The penalty is on the scaled coefficients.
+//! **Formula.** `min sum_i w_i l(x_i'beta + b, y_i) / W + penalty(beta)` by proximal steps ([`optim::descent`](crate::optim::descent)). Columns are standardized
+//! by default: descent is slow, or diverges, if their scales differ. The penalty is on the coefficients of the standardized columns.
 //!
-//! More than two classes: one function for each class against the others. The 0-1 loss can't be descended; it is reported.
+//! More than two classes are learned one-vs-rest. The 0-1 loss has no useful gradient; its value on the training set is reported.
 
 use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
 use super::losses::{LossName, PenaltyName, assess, with_loss};
@@ -23,7 +23,7 @@ use std::borrow::Cow;
 
 choice! {
     /// Learning rate schedule.
-    pub enum RateName {
+    pub enum LearningRateName {
         /// Line search in every step, with momentum; for differentiable losses.
         LineSearch = "line_search",
         /// Always `eta0`.
@@ -36,53 +36,65 @@ choice! {
 }
 
 params! {
-    /// Any loss with any penalty, by gradient descent over all rows.
+    /// Linear models with any loss and penalty, fitted by gradient descent over all rows.
     pub struct GradientDescent("gradient-descent") {
         /// Loss function; none for "hinge" (classification) or "squared_error" (regression).
+        /// Classification: "hinge" is a linear support vector machine, "log_loss" logistic regression (with probabilities). Regression: "huber" and "absolute_error" are robust to outliers, "quantile" predicts a quantile.
         loss: Option<LossName> = None, tune Each;
         /// Penalty on the coefficients; none for no penalty.
+        /// "l1" and "elasticnet" set coefficients to zero; "lp" is the sum of absolute coefficients to the power `p`.
         penalty: Option<PenaltyName> = Some(PenaltyName::L2);
-        /// Strength of the penalty.
+        /// Strength of the penalty; higher values give smaller coefficients.
+        /// 0 is no penalty. Choose it by cross-validation, on a logarithmic scale.
         alpha: f64 = 0.0001, range Range::between(0.0, 1e100), tune Log(1e-6, 10.0);
-        /// Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
+        /// Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet", from 0 (L2) to 1 (L1).
         l1_ratio: f64 = 0.15, range Range::between(0.0, 1.0);
-        /// Exponent of the penalty "lp".
+        /// Exponent of the penalty "lp": 1 is L1, 2 is L2.
         p: f64 = 1.5, range Range::between(1.0, 100.0);
-        /// Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
+        /// Threshold of the loss "huber", beyond which errors count linearly; half the width of the tube of "epsilon_insensitive", within which errors do not count.
+        /// In the units of the target.
         epsilon: f64 = 0.1, range Range::above_to(0.0, 1e100);
-        /// Quantile of the loss "quantile".
+        /// Quantile that the loss "quantile" predicts; 0.5 is the median.
         quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
         /// Learning rate schedule; none for "line_search", or "invscaling" if the loss is not differentiable.
-        learning_rate: Option<RateName> = None;
+        /// "line_search" needs no tuning; "constant", "invscaling" and "adaptive" start at `eta0`.
+        learning_rate: Option<LearningRateName> = None;
         /// Initial learning rate, unless it is found by line search.
+        /// Lower it if the loss curve rises or oscillates.
         eta0: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-3, 10.0);
-        /// Exponent of the inverse scaling learning rate "invscaling".
+        /// Exponent of the learning rate schedule "invscaling": the rate is eta0 / t^power_t after t steps.
         power_t: f64 = 0.5, range Range::between(0.0, 10.0);
         /// Maximum number of iterations.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Stopping tolerance: the largest violation of an optimality condition.
+        /// Raise it to stop earlier.
         tol: f64 = 1e-6, range Range::at_least(0.0);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units.
+        /// Without it, descent is slow or diverges if the scales of the columns differ.
         standardize: bool = true;
         /// Class weights: none, "balanced", or a list of class=weight.
+        /// "balanced" gives all classes the same total weight: use it if rare classes matter as much as frequent ones.
         class_weight: ClassWeight = ClassWeight::Equal;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "gradient-descent",
-    summary: "any loss with any penalty by gradient descent, with its loss curve",
+    summary: "linear models with any loss and penalty, fitted by gradient descent, with the loss curve",
     capabilities: DESCENT,
     family: Family::Linear,
 };
 
-/// What the descent methods can do.
+/// Capabilities of the descent methods.
 pub const DESCENT: Capabilities = Capabilities {
     tasks: &[Task::Classification, Task::Regression],
     binary_only: false,
@@ -124,12 +136,12 @@ impl Learner for GradientDescent {
         let wrong = used.len().ge(&2).then(|| zero_one(&margins(&x, &rows), &targets, prepared.weights()));
         drop(x);
         let outcomes: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
-        let penalty = PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p);
+        let penalty = PenaltyName::description(self.penalty, self.alpha, self.l1_ratio, self.p);
         let mut certificate = report::certificate(format!("mean {loss} loss{penalty}"), &outcomes);
         if scaling.is_some() && self.penalty.is_some() {
             certificate.objective += DEVIATION_1;
         }
-        certificate.notes.extend(wrong.map(|share| format!("0-1 loss on the training rows: {share:.6}")));
+        certificate.notes.extend(wrong.map(|share| format!("training error (0-1 loss): {share:.6}")));
         let coefficients = Matrix::from_fn(rows.len(), p, |k, j| rows[k][j]);
         let intercepts = rows.iter().map(|w| w.get(p).copied().unwrap_or(0.0)).collect();
         let course = FitHistory {
@@ -143,10 +155,10 @@ impl Learner for GradientDescent {
     }
 }
 
-/// The targets of the problems to solve, one for each, and the classes that they are for.
+/// The target of each problem, and the classes that the problems are for.
 pub type Problems<'d> = (Vec<Cow<'d, [f64]>>, Vec<u32>);
 
-/// The targets of the problems to solve, and the classes that they are for.
+/// The target of each problem, and the classes that the problems are for.
 pub fn problems(data: &Dataset) -> Result<Problems<'_>> {
     if data.task() != Task::Classification {
         return Ok((outputs(data)?, Vec::new()));
@@ -155,16 +167,16 @@ pub fn problems(data: &Dataset) -> Result<Problems<'_>> {
     Ok(((0..classes.n_problems()).map(|k| Cow::Owned(classes.signs(k))).collect(), classes.used))
 }
 
-/// The margins of all rows, for each of several points: coefficients, then the intercept if there is one.
+/// The margins of all rows for each solution (coefficients, then the intercept if there is one).
 pub fn margins(x: &Design, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let p = x.n_columns();
     points.iter().map(|w| x.times(&w[..p], w.get(p).copied().unwrap_or(0.0))).collect()
 }
 
-/// The share of rows on the wrong side, where the highest score (or the sign of a single one) decides.
+/// The training error: the class with the highest margin is predicted, or the sign of a single margin decides.
 pub fn zero_one(margins: &[Vec<f64>], targets: &[Cow<'_, [f64]>], weights: Option<&[f64]>) -> f64 {
     let wrong = |i: usize| match margins {
-        // As predictions: a margin of 0 is for the first class.
+        // As in prediction, a margin of 0 means the first class.
         [z] => f64::from((z[i] > 0.0) != (targets[0][i] > 0.0)),
         _ => {
             let best = (1..margins.len()).fold(0, |b, k| if margins[k][i] > margins[b][i] { k } else { b });
@@ -177,7 +189,7 @@ pub fn zero_one(margins: &[Vec<f64>], targets: &[Cow<'_, [f64]>], weights: Optio
     (0..n).map(|i| weight(i) * wrong(i)).sum::<f64>() / total
 }
 
-/// The sum of the objectives of all problems after each step; a problem that ended keeps its last.
+/// The sum of the objectives of all problems after each step; a problem that has ended keeps its last value.
 fn sum_curves(runs: &[Descent]) -> Vec<f64> {
     let n = runs.iter().map(|r| r.curve.len()).max().unwrap_or(0);
     let at = |run: &Descent, t: usize| run.curve.get(t).or(run.curve.last()).copied().unwrap_or(0.0);
@@ -186,18 +198,18 @@ fn sum_curves(runs: &[Descent]) -> Vec<f64> {
 
 impl GradientDescent {
     fn rate(&self, loss: LossName) -> Result<StepRate> {
-        let default = if loss.is_smooth() { RateName::LineSearch } else { RateName::InvScaling };
+        let default = if loss.is_smooth() { LearningRateName::LineSearch } else { LearningRateName::InvScaling };
         match self.learning_rate.unwrap_or(default) {
-            RateName::LineSearch if !loss.is_smooth() => Err(Error::Param {
+            LearningRateName::LineSearch if !loss.is_smooth() => Err(Error::Param {
                 owner: self.info().name.into(),
                 name: "learning_rate".into(),
                 value: "line_search".into(),
-                allowed: format!("constant | invscaling | adaptive for the loss {loss}, which has kinks"),
+                allowed: format!("constant | invscaling | adaptive for the loss {loss}, which is not differentiable"),
             }),
-            RateName::LineSearch => Ok(StepRate::Search),
-            RateName::Constant => Ok(StepRate::Constant(self.eta0)),
-            RateName::InvScaling => Ok(StepRate::Inverse { rate: self.eta0, power: self.power_t }),
-            RateName::Adaptive => Ok(StepRate::Adaptive(self.eta0)),
+            LearningRateName::LineSearch => Ok(StepRate::Search),
+            LearningRateName::Constant => Ok(StepRate::Constant(self.eta0)),
+            LearningRateName::InvScaling => Ok(StepRate::Inverse { rate: self.eta0, power: self.power_t }),
+            LearningRateName::Adaptive => Ok(StepRate::Adaptive(self.eta0)),
         }
     }
 

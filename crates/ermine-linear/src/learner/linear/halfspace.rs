@@ -1,7 +1,7 @@
-//! A halfspace by linear programming: a hyperplane between two classes, or the proof that there is none.
+//! A separating hyperplane by linear programming, or the proof that there is none.
 //!
 //! **Formula.** Find `w, b` with `y_i (x_i'w + b) >= 1` for all rows, or multipliers `l >= 0` of sum 1 with `sum l_i y_i [x_i, 1] = 0`, a point common to the convex hulls of
-//! both classes; exactly one of them exists ([`optim::halfspace`](crate::optim::halfspace)). Where there is no hyperplane, the one with the least total violation is kept.
+//! both classes; exactly one of them exists ([`optim::halfspace`](crate::optim::halfspace)). If no hyperplane separates the classes, the model is the one with the smallest total violation.
 
 use super::fitted::{FitHistory, LinearLink, LinearModel};
 use super::logistic::CLASSIFICATION;
@@ -18,20 +18,22 @@ use ermine_core::param::Range;
 use ermine_core::params;
 
 params! {
-    /// A hyperplane between two classes, or the proof that there is none.
+    /// A hyperplane that separates two classes, or the proof that there is none.
     pub struct Halfspace("halfspace") {
         /// Fit an intercept.
+        /// False forces the boundary through the origin.
         fit_intercept: bool = true;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "halfspace",
-    summary: "a hyperplane between two classes by linear programming, or a proof that there is none",
+    summary: "a hyperplane that separates two classes, or a proof that there is none, by linear programming",
     capabilities: Capabilities { binary_only: true, probabilities: false, ..CLASSIFICATION },
     family: Family::Linear,
 };
@@ -74,8 +76,8 @@ fn certificate(separation: &Separation, y: &[f64], weights: Option<&[f64]>, valu
         Separation::Hyperplane { margin, .. } => (
             Status::Done,
             value,
-            vec![Proof::Optimal { over: "all hyperplanes: every row is on its own side".into() }],
-            vec![format!("the classes are separable: margin {margin}")],
+            vec![Proof::Optimal { over: "all hyperplanes: every row is on the correct side".into() }],
+            vec![format!("the classes are linearly separable: margin {margin}")],
         ),
         Separation::Overlap { multipliers, residual, .. } => {
             let of = |sign: f64| (0..y.len()).filter(|&i| y[i] == sign && multipliers[i] > 1e-9).count();
@@ -86,15 +88,18 @@ fn certificate(separation: &Separation, y: &[f64], weights: Option<&[f64]>, valu
                 of(-1.0),
                 1.0 - share,
             );
-            // The multipliers, scaled until one reaches its row's weight, are feasible for the dual program: their sum is a bound.
+            // The multipliers, scaled until one reaches its row's weight, are feasible for the dual program, so their sum is a lower bound.
             let reach = |i: usize| weights.map_or(1.0, |w| w[i]) / multipliers[i];
             let bound = (0..y.len()).filter(|&i| multipliers[i] > 0.0).map(reach).fold(f64::INFINITY, f64::min);
             (Status::Done, value, vec![Proof::LowerBound(bound.min(value))], vec![note])
         }
         Separation::Undecided { .. } => (
-            Status::Limit("the limit of floating-point accuracy: the classes touch, or nearly so".into()),
+            Status::Limit("the limit of floating-point accuracy (the classes touch, or nearly so)".into()),
             value,
-            vec![Proof::Nothing { because: "neither a hyperplane nor a common point is certain".into() }],
+            vec![Proof::Nothing {
+                because: "neither a separating hyperplane nor a common point of the convex hulls could be proven"
+                    .into(),
+            }],
             Vec::new(),
         ),
     };

@@ -1,4 +1,4 @@
-//! What a statistician reads off a least-squares fit: standard errors, t and p values, R squared, the F test.
+//! Inference for least squares: standard errors, t tests, R squared, the F test.
 //!
 //! **Formula.** With residual sum `S`, `r` independent columns and `v = n - r - 1` degrees of freedom (`n - r` without intercept):
 //! `sigma^2 = S / v`, `se_j = sigma sqrt((X'WX)^-1_jj)`, `t = beta / se`, and for the intercept `1/W + m'(X'WX)^-1 m` in place of the diagonal. Weights are
@@ -9,23 +9,23 @@
 use crate::optim::least_squares::LeastSquaresSolution;
 use ermine_core::distribution::{f_above, t_two_sided};
 
-/// The statistics of one target's fit.
+/// The statistics of the fit of one target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inference {
     /// Degrees of freedom of the residuals.
     pub freedom: f64,
-    /// How many independent columns there are.
+    /// Number of linearly independent columns.
     pub rank: f64,
     /// Residual standard error.
     pub sigma: f64,
-    /// The share of the (centered, with an intercept) square sum that is explained.
+    /// R squared: the explained share of the sum of squares (centered if there is an intercept).
     pub r_squared: f64,
     /// Standard errors: of each coefficient, then of the intercept; NaN if undefined.
     pub errors: Vec<f64>,
 }
 
 impl Inference {
-    /// The statistics of target `o`, where the columns are independent and there are more rows than unknowns.
+    /// The statistics of target `o`; `None` unless the columns are linearly independent and there are more rows than unknowns.
     pub fn of(solution: &LeastSquaresSolution, o: usize, n_rows: usize, intercept: bool) -> Option<Inference> {
         let inverse = solution.inverse_diagonal.as_ref()?;
         let rank = inverse.iter().filter(|d| !d.is_nan()).count();
@@ -38,32 +38,32 @@ impl Inference {
         Some(Inference { freedom, rank: rank as f64, sigma, r_squared, errors })
     }
 
-    /// R squared with a price on every column.
+    /// Adjusted R squared.
     pub fn adjusted(&self) -> f64 {
-        // Rows, less one where an intercept takes the mean off: the degrees of freedom of the total.
+        // The degrees of freedom of the total: the number of rows, less one for an intercept.
         let total = self.freedom + self.rank;
         1.0 - (1.0 - self.r_squared) * total / self.freedom
     }
 
-    /// The F statistic of all columns against none, and its p value.
+    /// The F statistic of the model against the intercept alone, and its p-value.
     pub fn f_test(&self) -> (f64, f64) {
         let f = self.r_squared / self.rank / ((1.0 - self.r_squared) / self.freedom);
         (f, f_above(f, self.rank, self.freedom))
     }
 
-    /// The t and p values of an estimate with this standard error.
+    /// The t statistic and p-value of an estimate with this standard error.
     pub fn test(&self, estimate: f64, error: f64) -> (f64, f64) {
         let t = estimate / error;
         (t, t_two_sided(t, self.freedom))
     }
 
-    /// Whether these can be the statistics of a fit of so many columns.
+    /// Whether these are valid statistics for this number of columns.
     pub fn is_sound(&self, n_columns: usize) -> bool {
         let free = self.freedom >= 1.0 && self.freedom.is_finite();
         free && (0.0..=n_columns as f64).contains(&self.rank) && self.errors.len() == n_columns + 1
     }
 
-    /// All numbers in one line, for the model file.
+    /// All numbers, for the model file.
     pub fn to_numbers(&self) -> Vec<f64> {
         let mut numbers = vec![self.freedom, self.rank, self.sigma, self.r_squared];
         numbers.extend(&self.errors);

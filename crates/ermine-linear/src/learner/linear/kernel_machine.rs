@@ -1,4 +1,4 @@
-//! A fitted sum of kernels: the rows that count, how much each counts for each class, and what the sums mean.
+//! The fitted kernel perceptron: a weighted sum of kernels over some training rows.
 
 use super::fitted::FitHistory;
 use super::prepare::PreparedData;
@@ -16,13 +16,13 @@ use ermine_core::section::Sections;
 pub struct KernelMachine {
     map: FeatureMap,
     kernel: Kernel,
-    /// What is added to every kernel value: 1 stands for an intercept.
+    /// Constant that is added to every kernel value: 1 gives an intercept.
     constant: f64,
-    /// Offsets and factors that brought columns to a common scale; empty for none.
+    /// Offsets and factors of the standardized columns; empty for none.
     scaling: Vec<(f64, f64)>,
-    /// The rows that count, one after the other, scaled.
+    /// The rows with nonzero coefficients, one after the other, scaled.
     rows: Vec<f64>,
-    /// For each problem, how much each row counts.
+    /// The coefficients of the rows for each problem.
     counts: Matrix,
     n_classes: usize,
     used: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct KernelMachine {
 }
 
 impl KernelMachine {
-    /// Keeps the rows that count for any problem. `data` holds all (scaled) rows and the scaling, `classes` how many classes the target has and those that occur.
+    /// Keeps the rows with a nonzero coefficient in any problem. `data` holds all (scaled) rows and the scaling, `classes` the number of classes and those that occur.
     pub fn new(
         prepared: PreparedData<'_>,
         kernel: Kernel,
@@ -55,12 +55,12 @@ impl KernelMachine {
         }
     }
 
-    /// With or without an intercept, and what happened in training.
+    /// With or without an intercept, and with the history of the fit.
     pub fn with(self, intercept: bool, course: FitHistory) -> KernelMachine {
         KernelMachine { constant: if intercept { 1.0 } else { 0.0 }, course, ..self }
     }
 
-    /// Reads it from a model file.
+    /// Loads the model from a file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let map: FeatureMap = sections.json("map")?;
         map.check(header.schema.features.len())?;
@@ -79,7 +79,7 @@ impl KernelMachine {
             && used.iter().all(|&c| (c as usize) < n_classes)
             && rows.iter().chain(&counts).chain(&pairs).all(|x| x.is_finite());
         if !fits {
-            return Err(Error::model_file("the rows of its kernels don't fit the target"));
+            return Err(Error::model_file("the rows of the kernel model do not match the target"));
         }
         let mut course: FitHistory = sections.json("course")?;
         course.curve = sections.f64s("curve")?;
@@ -101,9 +101,9 @@ impl KernelMachine {
 pub fn require_rows(x: &Design) -> Result<()> {
     let (n, p) = (x.n_rows(), x.n_columns());
     memory::require(
-        || format!("{n} dense rows of {p} columns, which a kernel compares,"),
+        || format!("a dense matrix of {n} rows and {p} columns, which the kernel needs,"),
         &[n, p, size_of::<f64>()],
-        "take a linear kernel, fewer rows, or leave out columns with many categories",
+        "use a linear kernel or fewer rows, or leave out columns with many categories",
     )
 }
 
@@ -171,14 +171,18 @@ impl Fitted for KernelMachine {
     }
 
     fn text(&self, _: &Schema) -> String {
-        format!("a sum of kernels {:?} over {} rows\n", self.kernel, self.counts.n_columns())
+        format!("weighted sum of {:?} kernels over {} training rows\n", self.kernel, self.counts.n_columns())
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
         vec![
             Attribute::n_iter(self.course.n_iter.unwrap_or(0)),
             Attribute::n_mistakes(self.course.n_mistakes.unwrap_or(0)),
-            Attribute::integer("n_support", self.counts.n_columns(), "Number of training rows that the model keeps."),
+            Attribute::integer(
+                "n_support",
+                self.counts.n_columns(),
+                "Number of training rows with a nonzero coefficient.",
+            ),
         ]
     }
 }

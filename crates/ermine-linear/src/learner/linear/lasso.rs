@@ -1,4 +1,4 @@
-//! Lasso and elastic net: least squares with a price on the absolute values of coefficients, which makes most of them zero.
+//! Lasso and elastic net: least squares with a penalty on the absolute coefficients, which sets most of them to zero.
 //!
 //! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 / (2 W) + alpha (r |beta|_1 + (1 - r) |beta|^2 / 2)`, where `r` is `l1_ratio` (1 for the lasso); see
 //! [`optim::lasso`](crate::optim::lasso). Several targets are solved one after the other. [`LassoCv`] and [`ElasticNetCv`] choose `alpha` from a path by cross-validation.
@@ -22,21 +22,27 @@ use ermine_core::params;
 use ermine_core::progress::{Observer, Silent};
 
 params! {
-    /// Least squares with an L1 penalty: most coefficients are zero.
+    /// Least squares with an L1 penalty, which sets coefficients to zero.
     pub struct Lasso("lasso") {
-        /// Strength of the L1 penalty.
+        /// Strength of the L1 penalty; higher values set more coefficients to zero.
+        /// Use lasso-cv to choose it by cross-validation. 0 is least squares.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
         /// Maximum number of updates of the working set of columns.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        /// The certificate states the gap that was reached. Raise the tolerance to trade accuracy for time.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
@@ -44,80 +50,100 @@ params! {
 params! {
     /// Least squares with L1 and L2 penalties.
     pub struct ElasticNet("elastic-net") {
-        /// Strength of the penalty.
+        /// Strength of the penalty; higher values give smaller coefficients and more zeros.
+        /// Use elastic-net-cv to choose it by cross-validation. 0 is least squares.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Elastic-net mixing parameter: 1 for the lasso, 0 for ridge.
+        /// Values below 1 keep groups of correlated columns together; the lasso picks one of them.
         l1_ratio: f64 = 0.5, range Range::between(0.0, 1.0), tune Linear(0.1, 1.0);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
         /// Maximum number of updates of the working set of columns.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        /// The certificate states the gap that was reached. Raise the tolerance to trade accuracy for time.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
 
 params! {
-    /// The lasso with the strength that cross-validation finds best.
+    /// The lasso with the penalty strength chosen by cross-validation.
     pub struct LassoCv("lasso-cv") {
-        /// Number of penalty strengths to try, from the smallest that makes all coefficients zero downwards.
+        /// Number of penalty strengths to try, in equal steps on a logarithmic scale, from the smallest that makes all coefficients zero downwards.
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
         /// Smallest penalty strength to try, relative to the largest.
+        /// Lower it if the smallest strength is chosen.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
-        /// Penalty strengths to try; chosen automatically if empty.
+        /// Penalty strengths to try; chosen automatically (`n_alphas`, `eps`) if empty.
         alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
         /// Number of cross-validation folds.
+        /// More folds use more rows for training, and take longer.
         cv: usize = 5, range Range::at_least(2.0);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum number of updates of the working set of columns.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        /// The certificate states the gap that was reached. Raise the tolerance to trade accuracy for time.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
 
 params! {
-    /// The elastic net with the strength and the share of L1 that cross-validation finds best.
+    /// The elastic net with penalty strength and mixing parameter chosen by cross-validation.
     pub struct ElasticNetCv("elastic-net-cv") {
-        /// Elastic-net mixing parameters to try.
+        /// Elastic-net mixing parameters to try: 1 is the lasso.
+        /// A usual list is 0.1, 0.5, 0.7, 0.9, 0.95, 0.99, 1.
         l1_ratio: Vec<f64> = vec![0.5], range Range::above_to(0.0, 1.0);
-        /// Number of penalty strengths to try, from the smallest that makes all coefficients zero downwards.
+        /// Number of penalty strengths to try, in equal steps on a logarithmic scale, from the smallest that makes all coefficients zero downwards.
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
         /// Smallest penalty strength to try, relative to the largest.
+        /// Lower it if the smallest strength is chosen.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
-        /// Penalty strengths to try; chosen automatically if empty.
+        /// Penalty strengths to try; chosen automatically (`n_alphas`, `eps`) if empty.
         alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
         /// Number of cross-validation folds.
+        /// More folds use more rows for training, and take longer.
         cv: usize = 5, range Range::at_least(2.0);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum number of updates of the working set of columns.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        /// The certificate states the gap that was reached. Raise the tolerance to trade accuracy for time.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
 
 static INFO_LASSO: LearnerInfo = LearnerInfo {
     name: "lasso",
-    summary: "least squares with an L1 penalty, with its duality gap",
+    summary: "least squares with an L1 penalty, which selects features; with the duality gap",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
 static INFO_ELASTIC: LearnerInfo = LearnerInfo {
     name: "elastic-net",
-    summary: "least squares with L1 and L2 penalties, with its duality gap",
+    summary: "least squares with L1 and L2 penalties; with the duality gap",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
@@ -125,13 +151,13 @@ static INFO_ELASTIC: LearnerInfo = LearnerInfo {
 const CHOOSING: Capabilities = Capabilities { random: true, multi_output: false, ..REGRESSION };
 static INFO_LASSO_CV: LearnerInfo = LearnerInfo {
     name: "lasso-cv",
-    summary: "the lasso along a path, strength by cross-validation",
+    summary: "lasso with the penalty strength chosen by cross-validation along a path",
     capabilities: CHOOSING,
     family: Family::Linear,
 };
 static INFO_ELASTIC_CV: LearnerInfo = LearnerInfo {
     name: "elastic-net-cv",
-    summary: "the elastic net along paths, strength and share of L1 by cross-validation",
+    summary: "elastic net with penalty strength and L1 ratio chosen by cross-validation along paths",
     capabilities: CHOOSING,
     family: Family::Linear,
 };
@@ -167,7 +193,7 @@ impl PathLearner for Lasso {
 }
 
 impl Lasso {
-    /// It is the elastic net without squares.
+    /// The elastic net with `l1_ratio` 1.
     fn net(&self) -> ElasticNet {
         let Lasso { alpha, fit_intercept, standardize, degree, interaction_only, max_iter, tol } = self.clone();
         ElasticNet { alpha, l1_ratio: 1.0, fit_intercept, standardize, degree, interaction_only, max_iter, tol }
@@ -180,7 +206,7 @@ impl Learner for ElasticNet {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        // Plain numbers are solved before anybody has looked for missing ones among them: their means show whether there are any. That saves a reading of the data.
+        // Numeric columns are not searched for missing values first, which saves a pass over the data: the means of the columns show afterwards whether there are any.
         if let Some(prepared) = PreparedData::unchecked(data, self.options()).filter(|_| self.gives_means())
             && let Some(trained) = self.finish(data, prepared, FitHistory::default(), context)?
         {
@@ -194,7 +220,7 @@ impl Learner for ElasticNet {
     }
 }
 
-/// Falling strengths, each from the solution of the one before it.
+/// Decreasing penalty strengths, each warm-started from the solution before it.
 impl PathLearner for ElasticNet {
     fn parameter(&self) -> &'static str {
         "alpha"
@@ -221,7 +247,7 @@ impl PathLearner for ElasticNet {
 }
 
 fn not_finite() -> Error {
-    Error::data("the sums of the columns are too large for double precision")
+    Error::data("the sums of the columns overflow double precision")
 }
 
 impl ElasticNet {
@@ -233,7 +259,7 @@ impl ElasticNet {
         PreparedData::new(data, self.options(), &ClassWeight::Equal)
     }
 
-    /// The solution for each strength, in the given order.
+    /// The solution for each penalty strength, in the given order.
     fn solve_path(
         &self,
         x: &Design,
@@ -272,12 +298,12 @@ impl ElasticNet {
         }
     }
 
-    /// Whether the means of the columns as they are come out of the solver.
+    /// Whether the solver computes the means of the unscaled columns.
     fn gives_means(&self) -> bool {
         self.fit_intercept && !self.standardize && self.alpha * self.l1_ratio > 0.0
     }
 
-    /// Solves for every target, and makes the model; `None` where the means of the columns show that their numbers aren't all finite.
+    /// Solves for every target and builds the model; `None` if the means of the columns show that some value is not finite.
     fn finish(
         &self,
         data: &Dataset,
@@ -314,7 +340,7 @@ impl ElasticNet {
         Ok(Some(Trained { fitted: Box::new(fitted), certificate }))
     }
 
-    /// The model of a solution for each target, in the user's units.
+    /// The model, in the original units.
     fn linear(
         &self,
         prepared: &PreparedData<'_>,
@@ -338,7 +364,7 @@ impl ElasticNet {
         text
     }
 
-    /// Nothing but squares: in closed form.
+    /// An L2 penalty only: closed form.
     fn without_l1(
         &self,
         x: &Design,
@@ -364,8 +390,8 @@ impl ElasticNet {
     }
 }
 
-/// The solutions of a data set with one target for falling strengths, each from the one before it; see [`ElasticNet`] for the parameters. Without strengths, `n` of them
-/// from the least that makes all coefficients zero down to `eps` times it. Without a share of L1, where none does, strengths have to be given.
+/// The solutions of a data set with one target for decreasing penalty strengths, each warm-started from the one before it; see [`ElasticNet`] for the parameters. By default there
+/// are `n` strengths, from the smallest that makes all coefficients zero down to `eps` times it. If `l1_ratio` is 0 there is no such strength, and they must be given.
 pub fn path(
     net: &ElasticNet,
     data: &Dataset,
@@ -376,15 +402,15 @@ pub fn path(
     let options = DesignOptions { degree: net.degree, interaction_only: net.interaction_only, references: false };
     let (y, n_outputs) = data.values()?;
     if n_outputs != 1 {
-        return Err(Error::data(format!("a path is for one target, but there are {n_outputs}")));
+        return Err(Error::data(format!("a regularization path needs a single target (got {n_outputs})")));
     }
     if net.l1_ratio <= 0.0 && alphas.is_none() {
         return Err(Error::data(
-            "a path with l1_ratio = 0 needs its strengths: no strength makes all coefficients zero, to start from",
+            "a regularization path with l1_ratio = 0 needs a list of alphas: no penalty strength makes all coefficients zero",
         ));
     }
     if let Some(alpha) = alphas.and_then(|alphas| alphas.iter().find(|a| !(a.is_finite() && **a > 0.0))) {
-        return Err(Error::data(format!("the strength {alpha} of a path is not a positive number")));
+        return Err(Error::data(format!("the alphas of a regularization path must be positive (got {alpha})")));
     }
     let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
     let (x, scaling) = scaled(prepared.design()?, prepared.weights(), net.standardize, net.fit_intercept)?;
@@ -444,7 +470,7 @@ impl Learner for ElasticNetCv {
                 let fold_errors = folds.errors(&problem, &alphas, context)?;
                 let means = folds.means(&fold_errors, prepared.weights());
                 let choices: Vec<(f64, f64)> = alphas.into_iter().zip(means).collect();
-                // The first of equal errors has the strongest penalty.
+                // Of equal errors, the first has the strongest penalty.
                 let first_least = |a: (f64, f64), b: &(f64, f64)| if b.1 < a.1 { *b } else { a };
                 let (alpha, error) = choices.iter().fold((0.0, f64::INFINITY), first_least);
                 if best.as_ref().is_none_or(|(least, _, _)| error < *least) {
@@ -457,7 +483,7 @@ impl Learner for ElasticNetCv {
         }
         let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), FitHistory::default()));
         let chosen = format!(
-            "cross-validation in {n_folds} folds chose alpha = {}, l1_ratio = {}",
+            "chosen by {n_folds}-fold cross-validation: alpha = {}, l1_ratio = {}",
             number(net.alpha),
             net.l1_ratio
         );
@@ -468,7 +494,7 @@ impl Learner for ElasticNetCv {
 }
 
 impl ElasticNetCv {
-    /// The strengths to try, falling.
+    /// The penalty strengths to try, in decreasing order.
     fn strengths(&self, problem: &LassoProblem<'_>) -> Vec<f64> {
         if self.alphas.is_empty() {
             return problem.grid(self.n_alphas, self.eps);

@@ -1,10 +1,10 @@
-//! Linear regression: the linear function of the columns with the least squared error.
+//! Linear regression by least squares.
 //!
 //! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2`, for one target or several; see [`optim::least_squares`](crate::optim::least_squares) for how the decomposition is
-//! chosen. With `degree` above 1, columns are the products of the user's columns: polynomial regression.
+//! chosen. With `degree` above 1, the columns are products of the original columns: polynomial regression.
 //!
-//! A nominal column has a coefficient for each level but the first, which the others are compared with, so that columns are
-//! independent and have standard errors.
+//! A nominal column has a coefficient for each level but the first, the reference level, so that the columns are
+//! linearly independent and have standard errors.
 
 use super::fitted::{FitHistory, LinearModel};
 use super::inference::Inference;
@@ -20,25 +20,27 @@ use ermine_core::param::Range;
 use ermine_core::params;
 
 params! {
-    /// The linear function of the columns with the least squared error.
+    /// Linear regression by least squares.
     pub struct LinearRegression("linear-regression") {
         /// Fit an intercept.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "linear-regression",
-    summary: "least squares by Cholesky, QR or SVD, with standard errors; polynomials by degree",
+    summary: "linear or polynomial regression by least squares, with standard errors and p-values",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
 
-/// What learners of numbers over encoded columns can do.
+/// Capabilities of regressors over encoded columns.
 pub const REGRESSION: Capabilities = Capabilities {
     tasks: &[Task::Regression],
     binary_only: false,
@@ -74,15 +76,15 @@ impl Learner for LinearRegression {
         let mut certificate =
             Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
         certificate.notes = notes(&solution, &prepared.names);
-        qualify(&mut certificate, &solution);
+        state_residual(&mut certificate, &solution);
         let linear =
             LinearModel::new(&prepared, None, solution.coefficients, solution.intercepts, FitHistory::default());
         Ok(Trained { fitted: Box::new(LinearModel { inference, ..linear }), certificate })
     }
 }
 
-/// Prepares the data and solves, for one strength of a penalty or several. Plain numbers are solved before anybody has looked for missing ones among them: the sums show whether there are any, and then all
-/// is done again with care. That saves a reading of the data. It needs a method (`gives_means`) that finds the means of the columns as they are.
+/// Prepares the data and solves, for one or several penalty strengths. Numeric columns are not searched for missing values first, which saves a pass over the data: if the sums show that there are any, the
+/// data are prepared again with the missing values handled. This needs a method that computes the means of the unscaled columns (`gives_means`).
 pub fn solve<'d, T>(
     data: &'d Dataset,
     options: DesignOptions,
@@ -107,7 +109,7 @@ pub fn solve<'d, T>(
     Ok((prepared, solutions, more))
 }
 
-/// What the solution is the best of.
+/// The set of functions among which the solution is optimal.
 fn over(solution: &LeastSquaresSolution, p: usize) -> String {
     match solution.method {
         LeastSquaresMethod::MinimumNorm { .. } => {
@@ -117,8 +119,8 @@ fn over(solution: &LeastSquaresSolution, p: usize) -> String {
     }
 }
 
-/// A solution by conjugate gradients is as good as its residual, which takes the place of the proof that it is exact.
-pub fn qualify(certificate: &mut Certificate, solution: &LeastSquaresSolution) {
+/// The certificate of a solution by conjugate gradients states its residual instead of optimality.
+pub fn state_residual(certificate: &mut Certificate, solution: &LeastSquaresSolution) {
     if let LeastSquaresMethod::Iterative { n_iterations, residual } = solution.method {
         certificate.proofs = vec![Proof::Stationary(residual)];
         if residual > 1e-10 {
@@ -127,7 +129,7 @@ pub fn qualify(certificate: &mut Certificate, solution: &LeastSquaresSolution) {
     }
 }
 
-/// How the solution was found, and what about the columns a user should know.
+/// Notes on the method and on the conditioning of the columns.
 pub fn notes(solution: &LeastSquaresSolution, names: &[String]) -> Vec<String> {
     let p = names.len();
     let mut notes = vec![match solution.method {
@@ -135,20 +137,20 @@ pub fn notes(solution: &LeastSquaresSolution, names: &[String]) -> Vec<String> {
         LeastSquaresMethod::Cholesky { refinements } => {
             format!("solved by Cholesky of the normal equations, refined {refinements} times from the residuals")
         }
-        LeastSquaresMethod::Qr => "solved by QR: the columns are nearly dependent".to_string(),
+        LeastSquaresMethod::Qr => "solved by QR: the columns are nearly linearly dependent".to_string(),
         LeastSquaresMethod::MinimumNorm { rank, of_unit_columns } => format!(
-            "the {p} columns are linearly dependent (rank {rank}): of all minimizers this is the one with the smallest coefficients{}, by singular values",
-            if of_unit_columns { " of columns of one length" } else { "" }
+            "the {p} columns are linearly dependent (rank {rank}): the coefficients are the minimum-norm solution{}, by SVD",
+            if of_unit_columns { " for columns of unit length" } else { "" }
         ),
         LeastSquaresMethod::Iterative { n_iterations, .. } => {
-            format!("solved by {n_iterations} steps of conjugate gradients: there are many sparse columns")
+            format!("solved by {n_iterations} steps of conjugate gradients (many sparse columns)")
         }
         LeastSquaresMethod::Wide => {
-            "solved through the products of rows: there are fewer rows than columns".to_string()
+            "solved through the Gram matrix of the rows: there are fewer rows than columns".to_string()
         }
     }];
     if let Some(condition) = solution.condition.filter(|c| c.is_finite() && *c > 1e6) {
-        notes.push(format!("condition number of the scaled products: {condition:.1e}"));
+        notes.push(format!("condition number of the scaled normal equations: {condition:.1e}"));
     }
     notes
 }

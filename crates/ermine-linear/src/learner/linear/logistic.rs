@@ -1,10 +1,10 @@
-//! Logistic regression: the log odds of classes as linear functions of the columns.
+//! Logistic regression.
 //!
-//! **Formula.** `min C sum_i w_i l_i + r |beta|_1 + (1 - r) |beta|^2 / 2`, where `l_i` is minus the log-likelihood of row `i` and `r` is `l1_ratio`; solved in the form divided by
-//! `C` and the sum of the weights. Two classes: one function ([`optim::newton`](crate::optim::newton), [`optim::prox_newton`](crate::optim::prox_newton) with L1). More: one for each class
+//! **Formula.** `min C sum_i w_i l_i + r |beta|_1 + (1 - r) |beta|^2 / 2`, where `l_i` is minus the log-likelihood of row `i` and `r` is `l1_ratio`; the solver divides it by
+//! `C` and the sum of the weights. Two classes: one linear function ([`optim::newton`](crate::optim::newton), [`optim::prox_newton`](crate::optim::prox_newton) with L1). More: one for each class
 //! ([`optim::multinomial`](crate::optim::multinomial)).
 //!
-//! Without a penalty (`C = inf`), classes that a hyperplane separates have no finite minimizer. The fit then ends when all rows are classified correctly, and the certificate states it.
+//! Without a penalty (`C = inf`), there is no finite minimizer if a hyperplane separates the classes. The fit then ends when all rows are classified correctly, and the certificate states it.
 
 use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
 use super::prepare::{ObservedClasses, PreparedData, Scaling, centered, scaled};
@@ -27,35 +27,43 @@ params! {
     /// Logistic regression.
     #[allow(non_snake_case)]
     pub struct LogisticRegression("logistic-regression") {
-        /// Inverse of the regularization strength; inf for no penalty.
+        /// Inverse of the regularization strength: lower values give smaller coefficients; inf for no penalty.
+        /// Choose it by cross-validation, on a logarithmic scale.
         C: f64 = 1.0, range Range::more_than(0.0), tune Log(1e-4, 1e4);
-        /// Elastic-net mixing parameter: 0 for L2, 1 for L1.
+        /// Elastic-net mixing parameter: 0 for an L2 penalty, 1 for L1.
+        /// L1 sets coefficients to zero and so selects features.
         l1_ratio: f64 = 0.0, range Range::between(0.0, 1.0);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Class weights: none, "balanced", or a list of class=weight.
+        /// "balanced" gives all classes the same total weight: use it if rare classes matter as much as frequent ones.
         class_weight: ClassWeight = ClassWeight::Equal;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
         /// Maximum number of iterations.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Stopping tolerance: the distance from the minimum, relative to the objective.
+        /// The certificate states the bound that was reached. Raise the tolerance to trade accuracy for time.
         tol: f64 = 1e-12, range Range::between(0.0, 1.0);
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "logistic-regression",
-    summary: "log odds as linear functions: two or many classes, with L1, L2 or both, or no penalty",
+    summary: "logistic regression for two or more classes, with an L1, L2 or elastic-net penalty or none",
     capabilities: CLASSIFICATION,
     family: Family::Linear,
 };
 
-/// What learners of probabilities over encoded columns can do.
+/// Capabilities of probabilistic classifiers over encoded columns.
 pub const CLASSIFICATION: Capabilities = Capabilities {
     tasks: &[Task::Classification],
     binary_only: false,
@@ -122,7 +130,7 @@ fn objective(l1: f64, l2: f64) -> String {
 type RowWeights<'a> = Option<Cow<'a, [f64]>>;
 
 impl LogisticRegression {
-    /// The columns as the solver takes them, and the way back. Without a penalty, units and means change nothing but its accuracy; with one, means don't, where there is an intercept.
+    /// The columns as the solver uses them, and how to convert back. Without a penalty, scaling and centering only affect its accuracy; with a penalty and an intercept, so does centering.
     fn columns<'a>(&self, prepared: &'a PreparedData<'_>) -> Result<(Design<'a>, Option<Scaling>)> {
         let x = prepared.design()?;
         match self.fit_intercept && !self.standardize && self.C.is_finite() {
@@ -134,7 +142,7 @@ impl LogisticRegression {
     fn options<'c>(&self, context: &Context<'c>) -> newton::NewtonOptions<'c> {
         newton::NewtonOptions {
             tolerance: self.tol,
-            // What is proven lags behind the point: its distance grows with the first power of the gradient, the objective's with the second.
+            // The proven bound is looser than the solution: it shrinks linearly with the gradient, the objective quadratically.
             certified: self.tol.max(1e-14) * 100.0,
             max_iterations: self.max_iter,
             sampled_start: true,
@@ -200,7 +208,7 @@ impl LogisticRegression {
     }
 }
 
-/// Adding a number to what all classes have changes no probability: from unknown `first` of each class on, where nothing is penalized, their sum is made 0.
+/// Adding the same number to all classes changes no probability, so unpenalized unknowns, from `first` on, are shifted to sum to 0 over the classes.
 fn center(w: &mut [f64], n_classes: usize, first: usize) {
     let width = w.len() / n_classes.max(1);
     for j in first..width {

@@ -1,4 +1,4 @@
-//! The losses and penalties of the descent methods, by the names that users write.
+//! Losses and penalties of the descent methods, by name.
 
 use crate::optim::risk::Risk;
 use crate::penalty::Penalty;
@@ -10,37 +10,37 @@ use ermine_core::matrix::Task;
 use std::borrow::Cow;
 
 choice! {
-    /// What a margin costs.
+    /// Loss function.
     pub enum LossName {
-        /// Classes: `max(0, 1 - y z)`.
+        /// Classification: `max(0, 1 - y z)`.
         Hinge = "hinge",
-        /// Classes: `max(0, 1 - y z)^2 / 2`.
+        /// Classification: `max(0, 1 - y z)^2 / 2`.
         SquaredHinge = "squared_hinge",
-        /// Classes: `exp(-y z)`.
+        /// Classification: `exp(-y z)`.
         Exponential = "exponential",
-        /// Classes: `ln(1 + exp(-y z))`.
+        /// Classification: `ln(1 + exp(-y z))`.
         LogLoss = "log_loss",
-        /// Numbers, or classes as -1 and +1: `(z - y)^2 / 2`.
+        /// Regression, or classification with classes -1 and +1: `(z - y)^2 / 2`.
         SquaredError = "squared_error",
-        /// Numbers, or classes as -1 and +1: `|z - y|`.
+        /// Regression, or classification with classes -1 and +1: `|z - y|`.
         AbsoluteError = "absolute_error",
-        /// Numbers, or classes as -1 and +1: squared up to `epsilon`, absolute beyond.
+        /// Regression, or classification with classes -1 and +1: squared up to `epsilon`, absolute beyond.
         Huber = "huber",
-        /// Numbers: `tau (y - z)` above, `(1 - tau)(z - y)` below, with `tau` the parameter `quantile`.
+        /// Regression: `tau (y - z)` above, `(1 - tau)(z - y)` below, with `tau` the parameter `quantile`.
         Quantile = "quantile",
-        /// Numbers: `max(0, |z - y| - epsilon)`.
+        /// Regression: `max(0, |z - y| - epsilon)`.
         EpsilonInsensitive = "epsilon_insensitive",
     }
 }
 
 impl LossName {
-    /// Whether the loss has no kinks, so that a line search works.
+    /// Whether the loss is differentiable, so that a line search works.
     pub fn is_smooth(self) -> bool {
         use LossName::*;
         matches!(self, SquaredHinge | Exponential | LogLoss | SquaredError | Huber)
     }
 
-    /// The default for a task, or the given loss if it can learn the task.
+    /// The given loss, or the default of the task; an error if the loss does not apply to the task.
     pub fn choose(given: Option<LossName>, task: Task, owner: &str) -> Result<LossName> {
         use LossName::*;
         let of_classes = matches!(given, Some(Hinge | SquaredHinge | Exponential | LogLoss));
@@ -55,16 +55,17 @@ impl LossName {
                 name: "loss".into(),
                 value: loss.to_string(),
                 allowed: if task == Task::Classification {
-                    "a loss of classes: hinge | squared_hinge | exponential | log_loss | squared_error | absolute_error | huber".into()
+                    "a loss for classification: hinge | squared_hinge | exponential | log_loss | squared_error | absolute_error | huber".into()
                 } else {
-                    "a loss of numbers: squared_error | absolute_error | huber | quantile | epsilon_insensitive".into()
+                    "a loss for regression: squared_error | absolute_error | huber | quantile | epsilon_insensitive"
+                        .into()
                 },
             }),
         }
     }
 }
 
-/// Runs the body with the loss of a name, as a type of its own.
+/// Runs the body with the loss of this name as a concrete type.
 macro_rules! with_loss {
     ($name:expr, $epsilon:expr, $tau:expr, |$loss:ident| $body:expr) => {{
         use ermine_core::loss;
@@ -112,21 +113,21 @@ macro_rules! with_loss {
 pub(super) use with_loss;
 
 choice! {
-    /// What coefficients cost.
+    /// Penalty on the coefficients.
     pub enum PenaltyName {
-        /// Half their squares.
+        /// Half the sum of squares.
         L2 = "l2",
-        /// Their absolute values.
+        /// Sum of absolute values.
         L1 = "l1",
-        /// Both, by `l1_ratio`.
+        /// A mix of both, by `l1_ratio`.
         ElasticNet = "elasticnet",
-        /// Their absolute values to the power `p`, divided by `p`.
+        /// Sum of absolute values to the power `p`, divided by `p`.
         Lp = "lp",
     }
 }
 
 impl PenaltyName {
-    /// The penalty of a name; none where there is no name.
+    /// The penalty of this name; no penalty for `None`.
     pub fn penalty(name: Option<PenaltyName>, alpha: f64, l1_ratio: f64, p: f64) -> Penalty {
         match name {
             None => Penalty::None,
@@ -137,8 +138,8 @@ impl PenaltyName {
         }
     }
 
-    /// The penalty in words.
-    pub fn words(name: Option<PenaltyName>, alpha: f64, l1_ratio: f64, p: f64) -> String {
+    /// Description of the penalty in the objective.
+    pub fn description(name: Option<PenaltyName>, alpha: f64, l1_ratio: f64, p: f64) -> String {
         match name {
             None => String::new(),
             Some(PenaltyName::L2) => format!(" + {alpha} / 2 * sum of squared coefficients"),
@@ -149,7 +150,7 @@ impl PenaltyName {
     }
 }
 
-/// The objective of a point (coefficients, then the intercept if there is one) with its margins, and a lower bound on its minimum, where the penalty gives one.
+/// The objective at a point (coefficients, then the intercept if there is one) with its margins, and a lower bound on the minimum if the penalty gives one.
 pub fn assess<L: Loss>(
     loss: L,
     penalty: Penalty,
@@ -176,6 +177,6 @@ pub fn assess<L: Loss>(
         Penalty::Lp { .. } => problem.lower_bound_under(w, penalty),
         _ => problem.lower_bound(w, l1),
     };
-    // Neither losses nor penalties are ever below 0.
+    // Losses and penalties are nonnegative.
     (value, bound.map(|bound| bound.max(0.0).min(value)))
 }

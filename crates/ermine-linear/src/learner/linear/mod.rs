@@ -2,25 +2,25 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`prepare`] | before solving: features become numbers, classes signs, columns get a common scale |
+//! | [`prepare`] | preparation of the data: encoding, class signs, scaling |
 //! | [`least_squares`] | linear regression |
-//! | [`inference`] | standard errors, t and p values, R squared |
-//! | [`ridge`] | ridge regression, for one strength or the best of many |
-//! | [`lasso`] | lasso and elastic net, for one strength or the best of a path |
-//! | [`cross_validate`] | the errors of a path on rows left out |
-//! | [`logistic`] | logistic regression of two classes or many |
+//! | [`inference`] | standard errors, p-values, R squared |
+//! | [`ridge`] | ridge regression, for one penalty strength or the best of several |
+//! | [`lasso`] | lasso and elastic net, for one penalty strength or the best of a path |
+//! | [`cross_validate`] | cross-validation errors of a path |
+//! | [`logistic`] | binary and multinomial logistic regression |
 //! | [`quantile`] | least absolute deviations and quantile regression |
 //! | [`huber`] | Huber regression |
 //! | [`halfspace`] | a separating hyperplane, or the proof that there is none |
-//! | [`perceptron`] | the perceptron in all its forms |
-//! | [`gradient_descent`], [`sgd`] | any loss with any penalty, over all rows or a few at a time |
-//! | [`rank_svm`] | a linear score that orders rows |
-//! | [`losses`] | their losses and penalties by name |
-//! | [`fitted`] | the fitted form |
-//! | [`sgd_model`] | the fitted form of a stream |
-//! | [`kernel_machine`] | the fitted form of kernel methods |
-//! | [`show`] | it for people: tables and curves |
-//! | [`report`] | from what solvers know to certificates |
+//! | [`perceptron`] | the perceptron: online, averaged, batch, kernel |
+//! | [`gradient_descent`], [`sgd`] | any loss with any penalty, by batch or stochastic gradient descent |
+//! | [`rank_svm`] | linear ranking |
+//! | [`losses`] | losses and penalties by name |
+//! | [`fitted`] | the fitted linear model |
+//! | [`sgd_model`] | the fitted model of stochastic gradient descent |
+//! | [`kernel_machine`] | the fitted kernel perceptron |
+//! | [`show`] | text and HTML: tables and curves |
+//! | [`report`] | certificates from solver outcomes |
 
 pub mod cross_validate;
 pub mod fitted;

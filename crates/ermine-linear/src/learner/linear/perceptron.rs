@@ -1,9 +1,9 @@
-//! The perceptron: mistakes drive the weights. Online, averaged or in batches; with a kernel the rows of the mistakes are kept instead of weights.
+//! The perceptron: online, averaged or in batches. With a kernel, the misclassified rows are kept instead of weights.
 //!
-//! **Certificate.** If a unit vector separates the rows `[x, 1]` with margin `gamma` and none is longer than `R`, the online perceptron makes at most `(R / gamma)^2` mistakes in all. Where the data
-//! was separated, the bound is shown beside the mistakes, with the larger margin of two hyperplanes: the perceptron's own and that of [`optim::halfspace`](crate::optim::halfspace).
+//! **Certificate.** If a unit vector separates the rows `[x, 1]` with margin `gamma` and none is longer than `R`, the online perceptron makes at most `(R / gamma)^2` mistakes in total. If the data
+//! were separated, the certificate shows this bound beside the number of mistakes. It uses the larger margin of two hyperplanes: the perceptron's own and that of [`optim::halfspace`](crate::optim::halfspace).
 //!
-//! More than two classes: one perceptron for each class against the others. **Reference.** see [`optim::perceptron`](crate::optim::perceptron).
+//! More than two classes are learned one-vs-rest. **Reference.** See [`optim::perceptron`](crate::optim::perceptron).
 
 use super::fitted::{FitHistory, LinearLink, LinearModel};
 use super::gradient_descent::{DESCENT, problems};
@@ -37,7 +37,7 @@ choice! {
 choice! {
     /// Kernel function.
     pub enum PerceptronKernel {
-        /// The dot product itself.
+        /// `x'y`.
         Linear = "linear",
         /// `(gamma x'y + coef0)^degree`.
         Poly = "poly",
@@ -49,19 +49,24 @@ choice! {
 params! {
     /// The perceptron: weights are updated after every mistake.
     pub struct Perceptron("perceptron") {
-        /// Update rule: after each mistake (online), after each pass (batch), or after each mistake with averaged weights (averaged).
+        /// Update rule: after each mistake ("online"), after each pass ("batch"), or after each mistake with averaged weights ("averaged").
+        /// "averaged" generalizes best on data that are not linearly separable.
         form: PerceptronForm = PerceptronForm::Online, tune Each;
         /// Fit an intercept.
+        /// False forces the boundary through the origin.
         fit_intercept: bool = true;
         /// Maximum number of passes over the training set.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Stop after this many passes without fewer mistakes than the best pass so far; none for never.
+        /// On data that no hyperplane separates, mistakes never end: without this, all passes are made.
         n_iter_no_change: Option<usize> = Some(5), range Range::at_least(1.0);
         /// Shuffle the rows before every pass.
+        /// Turn it off to get the perceptron of the textbook, in the order of the rows.
         shuffle: bool = true;
-        /// Kernel: "linear", "poly" or "rbf".
+        /// Kernel function: "linear", "poly" or "rbf".
+        /// "poly" and "rbf" give curved boundaries; the model then keeps the rows with mistakes instead of coefficients.
         kernel: PerceptronKernel = PerceptronKernel::Linear;
-        /// Kernel coefficient; none for 1 / n_columns.
+        /// Kernel coefficient of "poly" and "rbf"; none for 1 / n_columns.
         gamma: Option<f64> = None, range Range::above_to(0.0, 1e100);
         /// Independent term of the kernel "poly".
         coef0: f64 = 1.0, range Range::between(-1e100, 1e100);
@@ -70,24 +75,25 @@ params! {
         /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units. None: yes, unless columns are sparse.
         standardize: Option<bool> = None;
         /// Class weights: none, "balanced", or a list of class=weight.
+        /// "balanced" gives all classes the same total weight: use it if rare classes matter as much as frequent ones.
         class_weight: ClassWeight = ClassWeight::Equal;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "perceptron",
-    summary: "mistakes drive the weights: online, averaged, in batches or with a kernel; mistakes and their bound",
+    summary: "the perceptron: online, averaged, in batches or with a kernel; with a bound on the number of mistakes",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
     family: Family::Linear,
 };
 
-/// What one perceptron of a problem learned, whatever it keeps.
+/// The result of one perceptron, with or without a kernel.
 struct PerceptronResult {
-    /// Which classes it tells apart, where there are several problems.
+    /// The classes it separates, if there are several problems.
     name: String,
     mistakes: Vec<u64>,
     separated: bool,
-    /// The proof that bounds its mistakes, where it has one.
+    /// The bound on its mistakes, if there is one.
     bound: Option<Proof>,
 }
 
@@ -106,7 +112,7 @@ impl Learner for Perceptron {
         let n_classes = labels.len();
         let name = |k: usize| match targets.len() {
             1 => String::new(),
-            _ => format!(" of '{}' against the rest", labels[used[k] as usize]),
+            _ => format!(" for '{}' against the rest", labels[used[k] as usize]),
         };
         let run = self.options(context);
         if linear {
@@ -122,9 +128,9 @@ impl Learner for Perceptron {
             drop(x);
             let mut certificate = self.certificate(&learned);
             if scaling.is_some() && learned.iter().any(|l| l.bound.is_some()) {
-                certificate.notes.push("R and gamma are those of columns with deviation 1".into());
+                certificate.notes.push("R and gamma refer to standardized columns".into());
             }
-            let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, course(&learned));
+            let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, fit_history(&learned));
             let fitted = fitted.for_classes(LinearLink::Scores, data, used)?;
             return Ok(Trained { fitted: Box::new(fitted), certificate });
         }
@@ -141,7 +147,7 @@ impl Learner for Perceptron {
         }
         let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
         let machine = KernelMachine::new(prepared, kernel, (rows, scaling), counts, (n_classes, used));
-        let fitted = Box::new(machine.with(self.fit_intercept, course(&learned)));
+        let fitted = Box::new(machine.with(self.fit_intercept, fit_history(&learned)));
         Ok(Trained { fitted, certificate: self.certificate(&learned) })
     }
 
@@ -150,7 +156,7 @@ impl Learner for Perceptron {
     }
 }
 
-/// Reads the fitted model of a perceptron, with or without a kernel.
+/// Loads a fitted perceptron, with or without a kernel.
 pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
     if sections.json::<Kernel>("kernel").is_ok() {
         KernelMachine::load(sections, header)
@@ -159,7 +165,7 @@ pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
     }
 }
 
-fn course(learned: &[PerceptronResult]) -> FitHistory {
+fn fit_history(learned: &[PerceptronResult]) -> FitHistory {
     let n = learned.iter().map(|l| l.mistakes.len()).max().unwrap_or(0);
     let at = |t: usize| learned.iter().map(|l| l.mistakes.get(t).copied().unwrap_or(0) as f64).sum();
     FitHistory {
@@ -171,7 +177,7 @@ fn course(learned: &[PerceptronResult]) -> FitHistory {
 }
 
 impl Perceptron {
-    /// The columns as they are or scaled, and the way back.
+    /// The columns, scaled if requested, and how to convert back.
     fn columns<'a>(&self, prepared: &'a PreparedData<'_>, intercept: bool) -> Result<(Design<'a>, Option<Scaling>)> {
         let x = prepared.design()?;
         let standardize = self.standardize.unwrap_or(matches!(x, Design::Dense(_)));
@@ -203,7 +209,7 @@ impl Perceptron {
         }
     }
 
-    /// The mistakes of one perceptron and, where it separated the data online, their bound.
+    /// The number of mistakes of one perceptron and, if it separated the data online, their bound.
     fn assess(
         &self,
         name: String,
@@ -213,7 +219,7 @@ impl Perceptron {
         (learned, context): (&perceptron::PerceptronSolution, &Context<'_>),
     ) -> Result<PerceptronResult> {
         let (mistakes, separated) = (learned.mistakes.clone(), learned.separated);
-        // The theorem speaks of mistakes that count at once.
+        // The theorem is about updates after each mistake.
         if !separated || self.form == PerceptronForm::Batch {
             return Ok(PerceptronResult { name, mistakes, separated, bound: None });
         }
@@ -242,7 +248,7 @@ impl Perceptron {
         Ok(PerceptronResult { name, mistakes, separated, bound: finite.then_some(bound) })
     }
 
-    /// The least margin of the rows `[x, 1]` by a vector of unit length.
+    /// The smallest margin of the rows `[x, 1]` for a vector of unit length.
     fn margin(&self, x: &Design, y: &[f64], w: &[f64], b: f64) -> f64 {
         let one = if self.fit_intercept { b * b } else { 0.0 };
         let least = x.times(w, b).iter().zip(y).map(|(z, y)| z * y).fold(f64::INFINITY, f64::min);
@@ -256,12 +262,12 @@ impl Perceptron {
         let mut proofs: Vec<Proof> = learned.iter().filter_map(|l| l.bound.clone()).collect();
         if separated {
             let over = match learned {
-                [_] => "all hyperplanes: every row is on its own side",
-                _ => "all hyperplanes, one for each class against the rest: every row is on its own side of each",
+                [_] => "all hyperplanes: every row is on the correct side",
+                _ => "all hyperplanes, one for each class against the rest: every row is on the correct side of each",
             };
             proofs.insert(0, Proof::Optimal { over: over.into() });
         } else if proofs.is_empty() {
-            let because = "the perceptron is bounded only on data that a hyperplane separates".to_string();
+            let because = "the bound on the number of mistakes needs linearly separable classes".to_string();
             proofs.push(Proof::Nothing { because });
         }
         let status = if exhausted {
@@ -270,17 +276,19 @@ impl Perceptron {
             Status::Done
         };
         let all: u64 = learned.iter().flat_map(|l| &l.mistakes).sum();
-        let mut notes = vec![format!("{all} mistakes in all")];
+        let mut notes = vec![format!("{all} mistakes in total")];
         if let [_, _, ..] = learned {
             let count = |l: &PerceptronResult| format!("{}{}", l.mistakes.iter().sum::<u64>(), l.name);
             notes.push(format!("mistakes: {}", learned.iter().map(count).collect::<Vec<_>>().join(", ")));
         }
         if !separated && !exhausted {
-            notes.push("stopped because the number of mistakes no longer fell; the data were not separated".into());
+            notes.push(
+                "stopped because the number of mistakes no longer decreased; the classes were not separated".into(),
+            );
         }
         let objective = match learned {
             [_] => "mistakes in the last pass".to_string(),
-            _ => "mistakes in the last pass, added up over each class against the rest".to_string(),
+            _ => "mistakes in the last pass, summed over the classes (one-vs-rest)".to_string(),
         };
         Certificate { objective, value: Some(last as f64), status, proofs, notes }
     }

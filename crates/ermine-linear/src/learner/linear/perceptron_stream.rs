@@ -1,6 +1,6 @@
-//! The online perceptron over rows that come in batches: one pass over each, from the weights that the batches before have left.
+//! The online perceptron over batches of rows: one pass over each batch, starting from the weights of the batches before.
 //!
-//! The order of the rows within a batch is the only thing that batches change: without shuffling, any cut of the rows into batches gives the weights of one pass over all of them.
+//! Without shuffling, the weights do not depend on how the rows are divided into batches: they are those of one pass over all rows.
 
 use super::fitted::{FitHistory, LinearLink, LinearModel};
 use super::perceptron::{Perceptron, PerceptronForm, PerceptronKernel};
@@ -25,14 +25,14 @@ impl IncrementalLearner for Perceptron {
     }
 }
 
-/// A perceptron with the model of the batches before.
+/// A perceptron and the model of the batches before.
 struct PerceptronStream<'a> {
     params: &'a Perceptron,
     previous: Option<&'a Model>,
 }
 
 impl PerceptronStream<'_> {
-    /// What can't be done batch by batch is refused.
+    /// An error for parameters that can't be used in batches.
     fn check(&self) -> Result<()> {
         let refused = |name: &str, value: String, allowed: &str| {
             let allowed = format!("{allowed} when training in batches");
@@ -48,10 +48,11 @@ impl PerceptronStream<'_> {
         }
     }
 
-    /// The linear model of the batches before.
+    /// The linear model of the earlier batches.
     fn before(&self) -> Result<Option<&LinearModel>> {
-        let linear =
-            |model: &Model| format!("cannot continue training a model of {} as a perceptron", model.header().learner);
+        let linear = |model: &Model| {
+            format!("cannot continue training: the model is of learner {}, not perceptron", model.header().learner)
+        };
         self.previous.map(|model| model.fitted::<LinearModel>().ok_or_else(|| Error::data(linear(model)))).transpose()
     }
 }
@@ -66,7 +67,7 @@ impl Parameters for PerceptronStream<'_> {
     fn get(&self, name: &str) -> Option<Value> {
         self.params.get(name)
     }
-    /// It is borrowed: its parameters are those of the perceptron.
+    /// The parameters are those of the perceptron.
     fn put(&mut self, _: &str, _: &Value) -> bool {
         false
     }
@@ -92,7 +93,7 @@ impl Learner for PerceptronStream<'_> {
             Some(model) => PreparedData::with_map(data, model.map.clone(), &self.params.class_weight)?,
         };
         if before.is_some_and(|model| model.intercepts.len() != targets.len()) {
-            return Err(Error::data("the number of classes differs from the model's"));
+            return Err(Error::data("cannot continue training: the number of classes differs from the model's"));
         }
         let x = prepared.design()?;
         let once = PerceptronOptions { max_passes: 1, patience: None, ..self.params.options(context) };
@@ -114,8 +115,8 @@ impl Learner for PerceptronStream<'_> {
             objective: "mistakes in one pass".into(),
             value: Some(mistakes as f64),
             status: Status::Done,
-            proofs: vec![Proof::Nothing { because: "the rows of a stream are seen once".into() }],
-            notes: vec![format!("{all} mistakes in all")],
+            proofs: vec![Proof::Nothing { because: "each row of a stream is used only once".into() }],
+            notes: vec![format!("{all} mistakes in total")],
         };
         Ok(Trained { fitted, certificate: of_last_batch(certificate, data.n_rows(), self.previous) })
     }

@@ -1,4 +1,4 @@
-//! What all linear learners do before they solve: features become numbers, classes become signs, columns get a common scale.
+//! Preparation of the data for linear learners: encoding of the features, signs of the classes, scaling of the columns.
 
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
@@ -8,44 +8,44 @@ use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, NumericFeatures};
 use ermine_core::parallel;
 use std::borrow::Cow;
 
-/// Data as a linear learner computes on it.
+/// The data as linear learners use them.
 pub struct PreparedData<'d> {
-    /// How features became numbers.
+    /// Encoding of the features.
     pub map: FeatureMap,
-    /// The names of the numbers.
+    /// Names of the encoded columns.
     pub names: Vec<String>,
-    /// Row weights, with the class weights in them; all 1 if `None`.
+    /// Row weights, multiplied by the class weights; all 1 if `None`.
     pub weights: Option<Cow<'d, [f64]>>,
     numbers: NumericFeatures<'d>,
     unchecked: bool,
 }
 
 impl<'d> PreparedData<'d> {
-    /// Turns the features of the data into numbers.
+    /// Encodes the features of the data.
     pub fn new(data: &'d Dataset, options: DesignOptions, class_weight: &ClassWeight) -> Result<PreparedData<'d>> {
         let (map, numbers) = FeatureMap::fit(data.features(), options, data.weight())?;
-        PreparedData::put_together(data, map, numbers, class_weight)
+        PreparedData::assemble(data, map, numbers, class_weight)
     }
 
-    /// The features where they lie, without a look at them; see [`FeatureMap::unchecked`].
+    /// The features in place, without checking their values; see [`FeatureMap::unchecked`].
     pub fn unchecked(data: &'d Dataset, options: DesignOptions) -> Option<PreparedData<'d>> {
         let (map, numbers) = FeatureMap::unchecked(data.features(), options)?;
-        let prepared = PreparedData::put_together(data, map, numbers, &ClassWeight::Equal).ok()?;
+        let prepared = PreparedData::assemble(data, map, numbers, &ClassWeight::Equal).ok()?;
         Some(PreparedData { unchecked: true, ..prepared })
     }
 
-    /// Whether nobody has looked at the numbers yet: then the map still needs their means.
+    /// Whether the values have not been checked yet; the encoding then still needs the means of the columns.
     pub fn is_unchecked(&self) -> bool {
         self.unchecked
     }
 
-    /// Turns features into numbers as earlier data was.
+    /// Encodes the features like earlier data.
     pub fn with_map(data: &'d Dataset, map: FeatureMap, class_weight: &ClassWeight) -> Result<PreparedData<'d>> {
         let numbers = map.numbers(data.features())?;
-        PreparedData::put_together(data, map, numbers, class_weight)
+        PreparedData::assemble(data, map, numbers, class_weight)
     }
 
-    fn put_together(
+    fn assemble(
         data: &'d Dataset,
         map: FeatureMap,
         numbers: NumericFeatures<'d>,
@@ -59,12 +59,12 @@ impl<'d> PreparedData<'d> {
         Ok(PreparedData { map, names, weights, numbers, unchecked: false })
     }
 
-    /// The numbers as solvers take them.
+    /// The encoded columns.
     pub fn design(&self) -> Result<Design<'_>> {
         self.numbers.design()
     }
 
-    /// The row weights as solvers take them.
+    /// The row weights.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
@@ -75,7 +75,7 @@ impl<'d> PreparedData<'d> {
     }
 }
 
-/// The target numbers, one vector for each output.
+/// The target values, one vector per output.
 pub fn outputs(data: &Dataset) -> Result<Vec<Cow<'_, [f64]>>> {
     let (values, k) = data.values()?;
     if k == 1 {
@@ -86,14 +86,14 @@ pub fn outputs(data: &Dataset) -> Result<Vec<Cow<'_, [f64]>>> {
 
 /// The classes that occur in the data.
 pub struct ObservedClasses {
-    /// Their codes in the target.
+    /// Class codes in the target.
     pub used: Vec<u32>,
-    /// For each row, the place of its class in `used`.
+    /// For each row, the index of its class in `used`.
     pub places: Vec<u32>,
 }
 
 impl ObservedClasses {
-    /// Looks for the classes that occur; there must be two at least.
+    /// Finds the classes that occur; an error if there are fewer than two.
     pub fn of(data: &Dataset) -> Result<ObservedClasses> {
         let (codes, labels) = data.classes()?;
         let mut place = vec![None; labels.len()];
@@ -102,28 +102,30 @@ impl ObservedClasses {
         let used: Vec<u32> = (0..labels.len() as u32).filter(|&c| place[c as usize].is_some()).collect();
         if used.len() < 2 {
             let name = used.first().map_or("", |&c| labels[c as usize].as_str());
-            return Err(Error::data(format!("the training set has only one class, '{name}': at least two are needed")));
+            return Err(Error::data(format!(
+                "the training set has only one class, '{name}': classification needs at least two"
+            )));
         }
         Ok(ObservedClasses { places: codes.iter().map(|&c| place[c as usize].unwrap_or(0)).collect(), used })
     }
 
-    /// How many problems of two classes there are: one for two classes, else one for each class against the others.
+    /// Number of binary problems: one for two classes, else one per class (one-vs-rest).
     pub fn n_problems(&self) -> usize {
         if self.used.len() == 2 { 1 } else { self.used.len() }
     }
 
-    /// The rows of problem `k` as -1 and +1.
+    /// The target of problem `k`: -1 or +1 for each row.
     pub fn signs(&self, k: usize) -> Vec<f64> {
         let positive = if self.used.len() == 2 { 1 } else { k as u32 };
         self.places.iter().map(|&p| if p == positive { 1.0 } else { -1.0 }).collect()
     }
 }
 
-/// Offsets and factors that bring columns to mean 0 and deviation 1; sparse columns keep their mean, and so their zeros.
+/// Offsets and factors that standardize columns to mean 0 and standard deviation 1; sparse columns are not centered and stay sparse.
 pub struct Scaling(Vec<(f64, f64)>);
 
 impl Scaling {
-    /// Looks at the columns.
+    /// Computes the scaling of the columns.
     pub fn of(x: &Design, weights: Option<&[f64]>) -> Scaling {
         let (n, p) = (x.n_rows(), x.n_columns());
         let total: f64 = weights.map_or(n as f64, |w| w.iter().sum());
@@ -156,19 +158,19 @@ impl Scaling {
         };
         let centered = matches!(x, Design::Dense(_));
         let of = |(mean, square): (&f64, f64)| {
-            // A column that doesn't vary, but for rounding, has no scale.
+            // A constant column (up to rounding) is not scaled.
             let varied = square > (64.0 * f64::EPSILON * mean).powi(2) && square > 0.0;
             (if centered { *mean } else { 0.0 }, if varied { 1.0 / square.sqrt() } else { 1.0 })
         };
         Scaling(means.iter().zip(squares).map(of).collect())
     }
 
-    /// The same without offsets: for data that has no intercept to take them up.
+    /// The same without offsets, for models without an intercept.
     pub fn without_offsets(self) -> Scaling {
         Scaling(self.0.into_iter().map(|(_, factor)| (0.0, factor)).collect())
     }
 
-    /// The scaled columns; dense ones are scaled while they are read.
+    /// The scaled columns; dense columns are scaled while they are read.
     pub fn apply<'a>(&self, x: &Design<'a>) -> Result<Design<'a>> {
         Ok(match x {
             Design::Dense(x) => x.standardized(self.0.clone())?.into(),
@@ -186,14 +188,14 @@ impl Scaling {
         Scaling(pairs)
     }
 
-    /// Coefficients of scaled columns become those of the user's; what must be added to the intercept.
+    /// Converts coefficients of scaled columns to the original units; returns what must be added to the intercept.
     pub fn restore(&self, coefficients: &mut [f64]) -> f64 {
         coefficients.iter_mut().zip(&self.0).for_each(|(w, (_, factor))| *w *= factor);
         -coefficients.iter().zip(&self.0).map(|(w, (offset, _))| w * offset).sum::<f64>()
     }
 }
 
-/// Columns whose means are large beside their deviations, with about their means taken off, for methods that would lose digits to them; the rest as they are. Some rows tell which those are.
+/// Approximately centers the columns whose means are large relative to their standard deviations, for methods that would lose digits otherwise; a sample of the rows decides which.
 pub fn centered<'a>(x: Design<'a>) -> Result<(Design<'a>, Option<Scaling>)> {
     const LARGE: f64 = 1e3;
     if matches!(x, Design::Sparse(_)) {
@@ -215,7 +217,7 @@ pub fn centered<'a>(x: Design<'a>) -> Result<(Design<'a>, Option<Scaling>)> {
     Ok((scaling.apply(&x)?, Some(scaling)))
 }
 
-/// The columns in the user's units, or scaled if `standardize`, and the way back.
+/// The columns in the original units, or scaled if `standardize`, and how to convert back.
 pub fn scaled<'a>(
     x: Design<'a>,
     weights: Option<&[f64]>,

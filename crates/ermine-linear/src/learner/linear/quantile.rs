@@ -1,10 +1,10 @@
 //! Quantile regression, and least absolute deviations as its median: exact solutions of linear programs.
 //!
-//! **Formula.** `min sum_i w_i rho(y_i - x_i'beta - b) / W + alpha |beta|_1` with `rho(r) = tau r` above and `(tau - 1) r` below; see [`optim::quantile`](crate::optim::quantile). Least absolute
+//! **Formula.** `min sum_i w_i rho(y_i - x_i'beta - b) / W + alpha |beta|_1` with `rho(r) = tau r` for positive residuals and `(tau - 1) r` for negative ones; see [`optim::quantile`](crate::optim::quantile). Least absolute
 //! deviations minimize `sum_i w_i |y_i - x_i'beta - b| / W`, twice the loss of the median.
 //!
-//! An L1 penalty is two more rows for each column, `x = e_j` and `x = -e_j` with `y = 0` and weight `alpha W`: their losses add up to `alpha W |beta_j|`, and the
-//! problem stays a quantile regression.
+//! An L1 penalty is two more rows for each column, `x = e_j` and `x = -e_j` with `y = 0` and weight `alpha W`: their losses sum to `alpha W |beta_j|`, and the
+//! problem is still a quantile regression.
 
 use super::fitted::{FitHistory, LinearModel};
 use super::least_squares::REGRESSION;
@@ -22,45 +22,52 @@ use ermine_core::param::Range;
 use ermine_core::params;
 
 params! {
-    /// A quantile of the target as a linear function of the columns.
+    /// Quantile regression: a quantile of the target as a linear function of the columns.
     pub struct QuantileRegression("quantile-regression") {
-        /// Quantile to predict.
+        /// Quantile to predict; 0.5 is the median.
+        /// Two models, for 0.05 and 0.95, give a 90 % prediction interval.
         quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
         /// Strength of the L1 penalty; 0 for none.
+        /// The default of 1 is scikit-learn's, and is strong: many coefficients are zero. Choose it by cross-validation.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
     }
 }
 
 params! {
-    /// The linear function of the columns with the least absolute deviations.
+    /// Linear regression by least absolute deviations.
     pub struct LeastAbsoluteDeviations("least-absolute-deviations") {
         /// Fit an intercept.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "quantile-regression",
-    summary: "a quantile as a linear function of the columns, exactly, as a linear program",
+    summary: "linear quantile regression, solved exactly as a linear program",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
 
 static INFO_LAD: LearnerInfo = LearnerInfo {
     name: "least-absolute-deviations",
-    summary: "the linear function with the least absolute deviations, exactly, as a linear program",
+    summary: "linear regression by least absolute deviations, solved exactly as a linear program",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
@@ -83,7 +90,7 @@ impl Learner for LeastAbsoluteDeviations {
         let mut trained = median.solve(data, context)?;
         let Certificate { objective, value, proofs, .. } = &mut trained.certificate;
         *objective = "mean absolute deviation".into();
-        // The median's loss is half the absolute deviation.
+        // The quantile loss of the median is half the absolute deviation.
         *value = value.map(|v| 2.0 * v);
         for proof in proofs {
             if let Proof::LowerBound(bound) = proof {
@@ -144,7 +151,7 @@ impl QuantileRegression {
         let mut notes = Vec::new();
         if solutions.iter().all(|s| !s.basis.is_empty()) && self.alpha == 0.0 {
             let counts: Vec<String> = solutions.iter().map(|s| s.basis.len().to_string()).collect();
-            notes.push(format!("an optimal vertex: the function passes through {} rows", counts.join(", ")));
+            notes.push(format!("an optimal vertex: the fit passes through {} rows", counts.join(", ")));
         }
         let mut redundant: Vec<usize> = solutions.iter().flat_map(|s| s.redundant.iter().copied()).collect();
         redundant.retain(|&j| j < names.len());
@@ -153,14 +160,17 @@ impl QuantileRegression {
         let shown: Vec<&str> = redundant.iter().take(10).map(|&j| names[j].as_str()).collect();
         if !shown.is_empty() {
             let more = if redundant.len() > shown.len() { ", ..." } else { "" };
-            notes.push(format!("left out, because other columns determine them: {}{more}", shown.join(", ")));
+            notes.push(format!(
+                "columns with coefficient 0 because they are linear combinations of others: {}{more}",
+                shown.join(", ")
+            ));
         }
         notes
     }
 
-    /// For columns whose means are taken off: powers of two that bring them to one size, and, in those units, what each coefficient costs. A price above the steepest slope that
-    /// the losses can have makes the coefficient 0 (`true`), however high it is, and is lowered, so that all prices are of one size.
-    fn prices(&self, x: &Design, means: &[f64], weights: Option<&[f64]>) -> (Vec<f64>, Vec<(bool, f64)>) {
+    /// For centered columns: powers of two that bring them to the same magnitude, and the penalty of each coefficient in those units. A penalty above the steepest slope of
+    /// the losses makes the coefficient 0 (`true`) and is lowered, so that all penalties have similar magnitudes.
+    fn penalties(&self, x: &Design, means: &[f64], weights: Option<&[f64]>) -> (Vec<f64>, Vec<(bool, f64)>) {
         let (n, p) = (x.n_rows(), x.n_columns());
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
@@ -181,7 +191,7 @@ impl QuantileRegression {
         (factors, prices)
     }
 
-    /// With an L1 penalty: rows that stand for it are added.
+    /// With an L1 penalty: adds the rows that represent it.
     fn penalized(
         &self,
         x: &Design,
@@ -192,12 +202,12 @@ impl QuantileRegression {
         let (n, p) = (x.n_rows(), x.n_columns());
         let width = p + usize::from(self.fit_intercept);
         let total: f64 = weights.map_or(n as f64, |w| w.iter().sum());
-        // Columns are centered, as far as there is an intercept to take that up: large means would drown the penalty's rows.
+        // Columns are centered if there is an intercept: large means would dominate the rows of the penalty.
         let means = match self.fit_intercept {
             true => x.transposed_times(&vec![1.0 / n as f64; n]),
             false => vec![0.0; p],
         };
-        let (factors, prices) = self.prices(x, &means, weights);
+        let (factors, prices) = self.penalties(x, &means, weights);
         let mut rows = vec![0.0; (n + 2 * p) * width];
         let (mut buffer, mut row) = (Vec::new(), vec![0.0; p]);
         for (i, out) in rows.chunks_exact_mut(width.max(1)).enumerate().take(n) {
@@ -226,7 +236,7 @@ impl QuantileRegression {
         for (j, b) in solution.coefficients[..p].iter_mut().enumerate() {
             *b = if prices[j].0 { 0.0 } else { *b * factors[j] };
         }
-        // From the mean over all rows to the mean over the rows of the data.
+        // From the mean over all rows to the mean over the data rows.
         let factor = all_weights.iter().sum::<f64>() / total;
         solution.outcome.value *= factor;
         solution.outcome.lower_bound = solution.outcome.lower_bound.map(|b| b * factor);

@@ -1,13 +1,13 @@
-//! RankSVM: a linear score that puts the rows of each query in the order of their grades.
+//! RankSVM: a linear score that ranks the rows of each query by relevance.
 //!
-//! **Formula.** `min |w|^2 / 2 + C sum c_ij max(0, 1 - w'(x_i - x_j))^2` over the pairs of a query in which row i is the better one ([`optim::pairwise`](crate::optim::pairwise)): what a
-//! linear classifier of differences minimizes, collapsed into one vector of weights, without ever listing the pairs. `c_ij` is 1, the difference of the grades, or that
-//! of the places, times the weights of both rows.
+//! **Formula.** `min |w|^2 / 2 + C sum c_ij max(0, 1 - w'(x_i - x_j))^2` over the pairs of a query in which row i is more relevant ([`optim::pairwise`](crate::optim::pairwise)): the objective of
+//! a linear classifier of differences, without listing the pairs. `c_ij` is 1, the difference of the relevance grades, or that
+//! of the positions, times the weights of both rows.
 //!
-//! **Two classes** are ranked too (bipartite ranking): rows of the second class before those of the first, which raises the area under the ROC curve. The sign of the
-//! score then says the class: the threshold is where the training rows have the fewest errors.
+//! **Two classes** can be ranked too (bipartite ranking): rows of the second class before those of the first, which maximizes a surrogate of the area under the ROC curve. The sign of the
+//! score then predicts the class, with the threshold that has the fewest training errors.
 //!
-//! **Cost.** O(n p + n log n) for each step; the number of pairs doesn't matter.
+//! **Cost.** O(n p + n log n) per step, whatever the number of pairs.
 
 use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
 use super::prepare::{ObservedClasses, PreparedData, scaled};
@@ -24,55 +24,60 @@ use ermine_core::{choice, params};
 choice! {
     /// Weight of a pair of rows.
     pub enum PairWeight {
-        /// All pairs count the same.
+        /// All pairs have the same weight.
         Equal = "equal",
-        /// By the difference of their grades.
+        /// Difference of the relevance grades.
         Grade = "grade",
-        /// By the difference of their places in the right order.
+        /// Difference of the positions in the ideal ranking.
         Rank = "rank",
     }
 }
 
 impl PairWeight {
-    /// For each row of a query a number that rises with its grade: the weight of a pair is their difference. `None` where all pairs count the same.
-    pub fn worth(self, grades: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
+    /// For each row of a query, a value that increases with its relevance: the weight of a pair is the difference of the values. `None` if all pairs have the same weight.
+    pub fn pair_values(self, grades: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
         match self {
             PairWeight::Equal => None,
             PairWeight::Grade => Some(grades.to_vec()),
             PairWeight::Rank => {
                 let mut order: Vec<usize> = (0..grades.len()).collect();
                 order.sort_by(|&a, &b| grades[a].total_cmp(&grades[b]));
-                let (mut worth, mut below) = (vec![0.0; grades.len()], 0.0);
+                let (mut values, mut below) = (vec![0.0; grades.len()], 0.0);
                 for tied in order.chunk_by(|&a, &b| grades[a] == grades[b]) {
-                    tied.iter().for_each(|&row| worth[row] = below);
+                    tied.iter().for_each(|&row| values[row] = below);
                     below += tied.iter().map(|&row| weights[row]).sum::<f64>();
                 }
-                Some(worth)
+                Some(values)
             }
         }
     }
 }
 
 params! {
-    /// A linear score that puts the rows of each query in the order of their grades.
+    /// A linear score that ranks the rows of each query by relevance.
     #[allow(non_snake_case)]
     pub struct RankSvm("rank-svm") {
-        /// Inverse of the regularization strength.
+        /// Inverse of the regularization strength: lower values give smaller coefficients.
+        /// The loss is a sum over pairs, so good values are smaller than for classification.
         C: f64 = 1.0, range Range::above_to(0.0, 1e12), tune Log(1e-5, 1e2);
-        /// Weight of a pair of rows.
+        /// Weight of a pair of rows: all equal, by the difference of their relevance grades ("grade"), or of their ideal positions ("rank").
+        /// "grade" and "rank" make the model care more about pairs that are far apart.
         pair_weight: PairWeight = PairWeight::Equal, tune Each;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum number of iterations.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 200, range Range::at_least(1.0);
         /// Stopping tolerance: the distance from the minimum, relative to the objective.
+        /// The certificate states the bound that was reached. Raise the tolerance to trade accuracy for time.
         tol: f64 = 1e-8, range Range::between(0.0, 1.0);
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "rank-svm",
-    summary: "a linear score that orders the rows of each query, or two classes, by the squared hinge loss of all pairs",
+    summary: "linear ranking of the rows of each query, or of two classes, by the squared hinge loss of all pairs",
     capabilities: Capabilities {
         tasks: &[Task::Ranking, Task::Classification],
         binary_only: true,
@@ -87,7 +92,7 @@ static INFO: LearnerInfo = LearnerInfo {
     family: Family::Ranking,
 };
 
-/// The grades of the rows: the target of a ranking, or 1 for the second of two classes.
+/// The relevance grades of the rows: the target for ranking, or 1 for the second of two classes.
 fn grades(data: &Dataset) -> Result<Vec<f64>> {
     match data.task() {
         Task::Classification => Ok(ObservedClasses::of(data)?.places.iter().map(|&p| f64::from(p)).collect()),
@@ -106,7 +111,7 @@ impl Learner for RankSvm {
         let ordered = |rows: &Vec<u32>| rows.iter().any(|&row| grades[row as usize] != grades[rows[0] as usize]);
         if !data.queries().iter().any(ordered) {
             return Err(Error::data(
-                "no query has two rows with different relevance grades, so there is nothing to learn",
+                "ranking needs a query with at least two different relevance grades: there is nothing to learn",
             ));
         }
         let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
@@ -114,8 +119,8 @@ impl Learner for RankSvm {
         let query = |rows: Vec<u32>| {
             let grades: Vec<f64> = rows.iter().map(|&row| grades[row as usize]).collect();
             let weights: Vec<f64> = rows.iter().map(|&row| data.row_weight(row as usize)).collect();
-            let worth = self.pair_weight.worth(&grades, &weights);
-            RankedQuery::new(rows, &grades, weights, worth)
+            let values = self.pair_weight.pair_values(&grades, &weights);
+            RankedQuery::new(rows, &grades, weights, values)
         };
         let queries: Vec<RankedQuery> = data.queries().into_iter().map(query).collect();
         let n_queries = queries.len();
@@ -177,7 +182,7 @@ mod tests {
 
     #[test]
     fn positions_are_weighted() {
-        let worth = PairWeight::Rank.worth(&[2.0, 0.0, 2.0, 5.0], &[1.0, 3.0, 1.0, 1.0]);
-        assert_eq!(worth, Some(vec![3.0, 0.0, 3.0, 5.0]));
+        let values = PairWeight::Rank.pair_values(&[2.0, 0.0, 2.0, 5.0], &[1.0, 3.0, 1.0, 1.0]);
+        assert_eq!(values, Some(vec![3.0, 0.0, 3.0, 5.0]));
     }
 }

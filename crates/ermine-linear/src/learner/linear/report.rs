@@ -1,9 +1,9 @@
-//! From what solvers know about their point to the certificate that users see.
+//! Certificates from the outcomes of solvers.
 
 use crate::optim::{SolverOutcome, SolverStatus};
 use ermine_core::model::{Certificate, Proof, Status};
 
-/// The certificate of one problem, or of several that were solved side by side: values add up, the worst end counts.
+/// The certificate of one or several problems: objectives are summed, and the worst status is reported.
 pub fn certificate(objective: impl Into<String>, outcomes: &[SolverOutcome]) -> Certificate {
     let value: f64 = outcomes.iter().map(|o| o.value).sum();
     let bound: Option<f64> = outcomes.iter().map(|o| o.lower_bound).sum();
@@ -25,19 +25,19 @@ pub fn certificate(objective: impl Into<String>, outcomes: &[SolverOutcome]) -> 
     }
 }
 
-/// A lower bound as a certificate may state it. By weak duality none is above the value: one that is above it by rounding is lowered to it, and one that is further above is no bound at all.
+/// A lower bound for a certificate. By weak duality it can't be above the objective: a bound that is above it by rounding is lowered, and one that is further above is discarded.
 pub fn proven(value: f64, bound: f64) -> Option<f64> {
     const ROUNDING: f64 = 1e-9;
     let stated = bound.min(value);
     (stated.is_finite() && bound - stated <= ROUNDING * (1.0 + value.abs())).then_some(stated)
 }
 
-/// The end that a user should hear about.
+/// The status of the worst outcome.
 fn worst(outcomes: &[SolverOutcome]) -> Status {
     let any = |status: SolverStatus| outcomes.iter().find(|o| o.status == status);
     if any(SolverStatus::Unbounded).is_some() {
         return Status::Limit(
-            "weights that grow without bound: the classes are separable, so the minimum is at infinity (a penalty makes it finite)".into(),
+            "coefficients that grow without bound: the classes are linearly separable, so there is no finite minimum (add a penalty)".into(),
         );
     }
     if let Some(outcome) = any(SolverStatus::Limit) {

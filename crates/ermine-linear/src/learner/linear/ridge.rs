@@ -1,7 +1,7 @@
-//! Ridge regression: least squares with a price on large coefficients, for one strength or the best of many.
+//! Ridge regression: least squares with an L2 penalty, for one penalty strength or the best of several.
 //!
-//! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 + alpha |beta|^2`. [`RidgeCv`] takes the `alpha` with the least leave-one-out error; all of them come from
-//! one decomposition, and no fit is repeated ([`optim::ridge_path`](crate::optim::ridge_path)).
+//! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 + alpha |beta|^2`. [`RidgeCv`] chooses the `alpha` with the lowest leave-one-out error; all errors come from
+//! one decomposition, without refitting ([`optim::ridge_path`](crate::optim::ridge_path)).
 
 use super::fitted::{DEVIATION_1, FitHistory, LinearModel};
 use super::least_squares::{self, REGRESSION};
@@ -22,45 +22,53 @@ use ermine_core::progress::Observer;
 params! {
     /// Ridge regression: least squares with an L2 penalty.
     pub struct Ridge("ridge") {
-        /// Strength of the L2 penalty.
+        /// Strength of the L2 penalty; higher values give smaller coefficients.
+        /// Use ridge-cv to choose it by leave-one-out cross-validation. 0 is least squares.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1e4);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
     }
 }
 
 params! {
-    /// Ridge regression with the strength that has the least leave-one-out error.
+    /// Ridge regression with the penalty strength chosen by leave-one-out cross-validation.
     pub struct RidgeCv("ridge-cv") {
-        /// Penalty strengths to choose from.
+        /// Penalty strengths to choose from, by leave-one-out error.
+        /// All of them cost little more than one. Extend the list if its smallest or largest value is chosen.
         alphas: Vec<f64> = vec![0.1, 1.0, 10.0], range Range::above_to(0.0, 1e100);
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
+        /// Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
         /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        /// 2 adds squares and products of two columns, for targets that are not linear in the columns; the number of terms grows quickly with the degree.
         degree: usize = 1, range Range::between(1.0, 50.0);
-        /// If `degree` is above 1, add only products of different columns, no powers.
+        /// Add only products of different columns, no powers; for `degree` above 1.
         interaction_only: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "ridge",
-    summary: "least squares with an L2 penalty, in closed form for tall and wide tables",
+    summary: "least squares with an L2 penalty, in closed form",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
 
 static INFO_CV: LearnerInfo = LearnerInfo {
     name: "ridge-cv",
-    summary: "ridge regression with the penalty that has the least leave-one-out error",
+    summary: "ridge regression with the penalty strength chosen by leave-one-out cross-validation",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
@@ -81,7 +89,7 @@ impl Learner for Ridge {
     }
 }
 
-/// The products of the columns are those of every strength.
+/// All penalty strengths share the products of the columns.
 impl PathLearner for Ridge {
     fn parameter(&self) -> &'static str {
         "alpha"
@@ -104,7 +112,7 @@ impl PathLearner for Ridge {
 }
 
 impl Ridge {
-    /// The solution for each strength.
+    /// The solution for each penalty strength.
     fn solve<'d>(
         &self,
         data: &'d Dataset,
@@ -137,13 +145,13 @@ impl Learner for RidgeCv {
         drop(x);
         let alpha = course.alpha.unwrap_or(0.0);
         let mut trained = finish(solution, &prepared, scaling.as_ref(), alpha, course)?;
-        trained.certificate.notes.push(format!("leave-one-out error chose alpha = {}", number(alpha)));
+        trained.certificate.notes.push(format!("chosen by leave-one-out cross-validation: alpha = {}", number(alpha)));
         Ok(trained)
     }
 }
 
 impl RidgeCv {
-    /// The solution for the strength with the least leave-one-out error.
+    /// The solution for the penalty strength with the lowest leave-one-out error.
     fn choose(
         &self,
         x: &Design,
@@ -155,7 +163,7 @@ impl RidgeCv {
             owner: "ridge-cv".into(),
             name: "alphas".into(),
             value: String::new(),
-            allowed: "a list of one number or more".into(),
+            allowed: "a list with at least one number".into(),
         };
         let intercept = self.fit_intercept;
         let errors = match x {
@@ -172,7 +180,7 @@ impl RidgeCv {
             )?,
         };
         let choices: Vec<(f64, f64)> = self.alphas.iter().copied().zip(errors).collect();
-        // Of equal errors the stronger penalty: the simpler model.
+        // Of equal errors, the stronger penalty wins: the simpler model.
         let better = |a: &(f64, f64), b: &(f64, f64)| a.1.total_cmp(&b.1).then(b.0.total_cmp(&a.0));
         let &(alpha, _) = choices.iter().min_by(|a, b| better(a, b)).ok_or_else(refuse)?;
         let problem = LeastSquares { x, targets, weights, intercept, lambda: alpha, observer };
@@ -180,7 +188,7 @@ impl RidgeCv {
     }
 }
 
-/// The model in the user's units, and its certificate.
+/// The model in the original units, and its certificate.
 fn finish(
     solution: LeastSquaresSolution,
     prepared: &PreparedData<'_>,
@@ -197,7 +205,7 @@ fn finish(
         over,
     );
     certificate.notes = least_squares::notes(&solution, &prepared.names);
-    least_squares::qualify(&mut certificate, &solution);
+    least_squares::state_residual(&mut certificate, &solution);
     if scaling.is_some() {
         certificate.objective += DEVIATION_1;
     }

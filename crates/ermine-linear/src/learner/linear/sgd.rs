@@ -1,10 +1,10 @@
-//! Stochastic gradient descent: any loss with any penalty, one row or a few at a time; training can be continued on a stream.
+//! Stochastic gradient descent: any loss with any penalty, on single rows or mini-batches; training can continue on a stream.
 //!
-//! **Formula.** As [`gradient_descent`](super::gradient_descent), with steps on single rows or small batches ([`optim::sgd`](crate::optim::sgd)). More than two classes: one function for
-//! each class against the others.
+//! **Formula.** As [`gradient_descent`](super::gradient_descent), with steps on single rows or mini-batches ([`optim::sgd`](crate::optim::sgd)). More than two classes are learned
+//! one-vs-rest.
 //!
-//! **Streams.** [`Stream`](super::sgd_model::Stream) takes one pass over some rows and keeps the state of the descent in the model, so that the next rows continue where it stood. How
-//! features become numbers, and their scale, is learned from the first rows.
+//! **Streams.** [`Stream`](super::sgd_model::Stream) makes one pass over some rows and keeps the state of the descent in the model, so that training can continue with the next rows. The
+//! encoding and scaling of the features are learned from the first rows.
 
 use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
 use super::gradient_descent::{DESCENT, Problems, margins, problems, zero_one};
@@ -42,61 +42,74 @@ choice! {
 }
 
 params! {
-    /// Any loss with any penalty, by steps on single rows or small batches.
+    /// Linear models with any loss and penalty, fitted by stochastic gradient descent.
     pub struct StochasticGradientDescent("sgd") {
         /// Loss function; none for "hinge" (classification) or "squared_error" (regression).
+        /// Classification: "hinge" is a linear support vector machine, "log_loss" logistic regression (with probabilities). Regression: "huber" and "absolute_error" are robust to outliers, "quantile" predicts a quantile.
         loss: Option<LossName> = None, tune Each;
         /// Penalty on the coefficients; none for no penalty.
+        /// "l1" and "elasticnet" set coefficients to zero; "lp" is the sum of absolute coefficients to the power `p`.
         penalty: Option<PenaltyName> = Some(PenaltyName::L2);
-        /// Strength of the penalty.
+        /// Strength of the penalty; higher values give smaller coefficients.
+        /// 0 is no penalty. Choose it by cross-validation, on a logarithmic scale.
         alpha: f64 = 0.0001, range Range::between(0.0, 1e100), tune Log(1e-6, 10.0);
-        /// Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
+        /// Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet", from 0 (L2) to 1 (L1).
         l1_ratio: f64 = 0.15, range Range::between(0.0, 1.0);
-        /// Exponent of the penalty "lp".
+        /// Exponent of the penalty "lp": 1 is L1, 2 is L2.
         p: f64 = 1.5, range Range::between(1.0, 100.0);
-        /// Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
+        /// Threshold of the loss "huber", beyond which errors count linearly; half the width of the tube of "epsilon_insensitive", within which errors do not count.
+        /// In the units of the target.
         epsilon: f64 = 0.1, range Range::above_to(0.0, 1e100);
-        /// Quantile of the loss "quantile".
+        /// Quantile that the loss "quantile" predicts; 0.5 is the median.
         quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
         /// Learning rate schedule; none for "optimal" (classification) or "invscaling" (regression).
+        /// "optimal" is 1 / (alpha (t0 + t)) after t steps; "adaptive" divides `eta0` by 5 whenever the loss stops falling.
         learning_rate: Option<ScheduleName> = None;
         /// Initial learning rate, unless the schedule is "optimal".
+        /// Lower it if the weights diverge or the certificate reports a loss above that of zero coefficients.
         eta0: f64 = 0.01, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1.0);
-        /// Exponent of the inverse scaling learning rate "invscaling".
+        /// Exponent of the learning rate schedule "invscaling": the rate is eta0 / t^power_t after t steps.
         power_t: f64 = 0.25, range Range::between(0.0, 10.0);
         /// Number of rows in a mini-batch.
+        /// Larger batches make each step more accurate, and there are fewer of them per pass.
         batch_size: usize = 1, range Range::at_least(1.0);
         /// Average the coefficients over all steps.
+        /// Reduces the noise of the last steps; helps most with a high learning rate.
         average: bool = false;
         /// Maximum number of passes over the training set.
+        /// Raise it if the certificate reports that the loss was still falling.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// Stop when the loss improves by less than this in `n_iter_no_change` passes; none for never.
+        /// Stop when the loss improves by less than this in `n_iter_no_change` passes; none to make all passes.
         tol: Option<f64> = Some(1e-3), range Range::at_least(0.0);
-        /// Number of passes without improvement before stopping, or before the learning rate is lowered.
+        /// Number of passes without improvement before stopping, or before the learning rate is lowered ("adaptive").
         n_iter_no_change: usize = 5, range Range::at_least(1.0);
         /// Hold out rows for validation, and stop when the validation loss no longer falls.
+        /// Guards against overfitting, at the cost of fewer training rows.
         early_stopping: bool = false;
         /// Fraction of the training set that is held out for early stopping.
         validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
         /// Shuffle the rows before every pass.
+        /// Turn it off only if the rows are already in random order.
         shuffle: bool = true;
         /// Fit an intercept, which is never penalized.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
-        /// Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate fits all; coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a stream.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate suits all; coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a stream.
         standardize: Option<bool> = None;
         /// Class weights: none, "balanced", or a list of class=weight.
+        /// "balanced" gives all classes the same total weight: use it if rare classes matter as much as frequent ones.
         class_weight: ClassWeight = ClassWeight::Equal;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "sgd",
-    summary: "any loss with any penalty by stochastic gradient descent; learns from streams",
+    summary: "linear models with any loss and penalty, fitted by stochastic gradient descent; can learn from streams",
     capabilities: Capabilities { random: true, ..DESCENT },
     family: Family::Linear,
 };
 
-/// What a descent starts from: how features became numbers, and the state of each problem.
+/// The starting point of a descent: the encoding of the features and the state of each problem.
 struct SgdStart {
     scaling: Option<Scaling>,
     states: Vec<SgdState>,
@@ -126,7 +139,7 @@ impl IncrementalLearner for StochasticGradientDescent {
 }
 
 impl StochasticGradientDescent {
-    /// Learns, from the start or from a state, and makes the model.
+    /// Trains, from scratch or from a state, and builds the model.
     pub(super) fn learn(
         &self,
         data: &Dataset,
@@ -152,7 +165,7 @@ impl StochasticGradientDescent {
             states: from.map_or_else(|| vec![SgdState::new(p); targets.len()], |model| model.states.clone()),
         };
         let loss = LossName::choose(self.loss, data.task(), self.info().name)?;
-        let held = self.kept_aside(data.n_rows(), context)?;
+        let held = self.validation_rows(data.n_rows(), context)?;
         let options = self.options(loss, &held, context);
         let run = |state: &mut SgdState, y: &[f64]| {
             with_loss!(loss, self.epsilon, self.quantile, |l| state.run(l, &x, y, prepared.weights(), &options))
@@ -163,7 +176,7 @@ impl StochasticGradientDescent {
         let rows: Vec<Vec<f64>> = start.states.iter().map(|state| self.weights_of(state)).collect();
         if rows.iter().flatten().any(|w| !w.is_finite() || w.abs() > 1e150) {
             return Err(Error::data(
-                "the weights diverged: a smaller `eta0`, a penalty or `standardize` = true keeps them finite",
+                "the coefficients diverged: try a smaller `eta0`, a penalty or `standardize` = true",
             ));
         }
         let margins = margins(&x, &rows);
@@ -173,7 +186,7 @@ impl StochasticGradientDescent {
         }
         if used.len() > 1 {
             let share = zero_one(&margins, &targets, prepared.weights());
-            certificate.notes.push(format!("0-1 loss on the training rows: {share:.6}"));
+            certificate.notes.push(format!("training error (0-1 loss): {share:.6}"));
         }
         let at_zero = self.at_zero(loss, &targets, prepared.weights());
         if let Some(limit) = self.limit(&ended, certificate.value, at_zero) {
@@ -184,9 +197,9 @@ impl StochasticGradientDescent {
         Ok(Trained { fitted: Box::new(SgdModel::new(linear, start.states, start.scaling)), certificate })
     }
 
-    /// What stopped it before its end, if anything did: `value` is the objective reached, `at_zero` that of coefficients of zero.
+    /// Why training ended before it converged, if it did: `value` is the objective, `at_zero` the objective of zero coefficients.
     fn limit(&self, ended: &[bool], value: Option<f64>, at_zero: f64) -> Option<String> {
-        // A piece of a stream is too little to tell.
+        // One batch of a stream is too little to decide.
         let can_tell = self.max_iter > 1 || self.tol.is_some();
         if can_tell && value.is_none_or(|value| value > 1.1 * at_zero) {
             let found = "a loss above that of zero coefficients: the learning rate was too high (try a smaller `eta0` or `standardize` = true)";
@@ -196,7 +209,7 @@ impl StochasticGradientDescent {
         (!all).then(|| format!("{} passes before the loss stopped falling", self.max_iter))
     }
 
-    /// The objective of coefficients that are all zero.
+    /// The objective with all coefficients zero.
     fn at_zero(&self, loss: LossName, targets: &[Cow<'_, [f64]>], weights: Option<&[f64]>) -> f64 {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let of = |y: &[f64]| {
@@ -269,8 +282,8 @@ impl StochasticGradientDescent {
         }
     }
 
-    /// The rows that decide when to stop.
-    fn kept_aside(&self, n_rows: usize, context: &Context<'_>) -> Result<Vec<u32>> {
+    /// The validation set.
+    fn validation_rows(&self, n_rows: usize, context: &Context<'_>) -> Result<Vec<u32>> {
         if !self.early_stopping {
             return Ok(Vec::new());
         }
@@ -278,13 +291,15 @@ impl StochasticGradientDescent {
         rng::shuffle(&mut Purpose::SgdValidation.stream(context.seed, &[]), &mut rows);
         let n = (self.validation_fraction * n_rows as f64).ceil() as usize;
         if n == 0 || n >= n_rows {
-            return Err(Error::data(format!("{n_rows} rows are too few to hold some out for validation")));
+            return Err(Error::data(format!(
+                "early stopping needs at least two rows, to hold some out for validation (got {n_rows})"
+            )));
         }
         rows.truncate(n);
         Ok(rows)
     }
 
-    /// The objective at the end, with its duality gap where the penalty gives one.
+    /// The final objective, with its duality gap if the penalty gives one.
     fn certificate(
         &self,
         loss: LossName,
@@ -295,7 +310,7 @@ impl StochasticGradientDescent {
         margins: &[Vec<f64>],
     ) -> Certificate {
         let objective =
-            format!("mean {loss} loss{}", PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p));
+            format!("mean {loss} loss{}", PenaltyName::description(self.penalty, self.alpha, self.l1_ratio, self.p));
         let p = x.n_columns();
         let parts = targets.iter().zip(rows.iter().zip(margins)).map(|(y, (w, z))| {
             let w = if self.fit_intercept { &w[..] } else { &w[..p] };
@@ -313,14 +328,14 @@ impl StochasticGradientDescent {
     }
 }
 
-/// Whether the problems of a stream are over classes, and which: all that the target names, whether or not they occur in these rows.
+/// The classes of a stream, if it is a classification: all that the target names, whether or not they occur in these rows.
 pub(super) fn stream_problems(data: &Dataset) -> Result<Problems<'_>> {
     if data.task() != Task::Classification {
         return problems(data);
     }
     let (codes, labels) = data.classes()?;
     if labels.len() < 2 {
-        return Err(Error::data("a stream of classes needs the names of all classes (at least two)"));
+        return Err(Error::data("training on a stream needs the names of all classes, at least two"));
     }
     let classes = super::prepare::ObservedClasses { used: (0..labels.len() as u32).collect(), places: codes.to_vec() };
     let targets = (0..classes.n_problems()).map(|k| Cow::Owned(classes.signs(k))).collect();

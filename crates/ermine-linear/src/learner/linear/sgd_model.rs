@@ -11,7 +11,7 @@ use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output};
 use ermine_core::param::{ParamSpec, Parameters, Value};
 use ermine_core::section::Sections;
 
-/// A linear model and the state of each of its problems.
+/// A linear model and the state of each problem.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SgdModel {
     pub(super) linear: LinearModel,
@@ -33,7 +33,7 @@ impl SgdModel {
         &self.linear
     }
 
-    /// Reads it from a model file.
+    /// Loads the model from a file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let linear = LinearModel::read(sections, header)?;
         let p = linear.names.len();
@@ -46,7 +46,7 @@ impl SgdModel {
             Some(states) if states.len() == linear.intercepts.len() && (scaling.is_empty() || scaling.len() == p) => {
                 Ok(Box::new(SgdModel { linear, states, scaling }))
             }
-            _ => Err(Error::model_file("the state of its descent doesn't fit its coefficients")),
+            _ => Err(Error::model_file("the state of stochastic gradient descent does not match the coefficients")),
         }
     }
 }
@@ -87,8 +87,8 @@ impl Fitted for SgdModel {
         self.linear.html(schema)
     }
 
-    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
-        self.linear.reasons(schema, features, row)
+    fn explain_row(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        self.linear.explain_row(schema, features, row)
     }
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
@@ -96,16 +96,16 @@ impl Fitted for SgdModel {
     }
 }
 
-/// Stochastic gradient descent over rows that come in pieces: one pass over each.
+/// Stochastic gradient descent over batches of rows: one pass over each batch.
 pub struct SgdStream<'a> {
     /// The parameters.
     pub params: StochasticGradientDescent,
-    /// What was learned from the pieces before; `None` for the first.
+    /// The model of the earlier batches; `None` for the first.
     pub from: Option<&'a Model>,
 }
 
 impl SgdStream<'_> {
-    /// Learns from the next piece. Classes must all be named by the target of the first piece, whether or not they occur in it.
+    /// Trains on the next batch. The target of the first batch must name all classes, whether or not they occur in it.
     pub fn fit(&self, data: &Dataset, context: &Context<'_>) -> Result<Model> {
         match self.from {
             None => fit(self, data, context),
@@ -118,22 +118,26 @@ impl SgdStream<'_> {
     }
 }
 
-/// Only the rows of the last chunk are available, so the certificate is about them.
+/// Only the rows of the last batch are available, so the certificate is about them.
 pub(super) fn of_last_batch(certificate: Certificate, n_rows: usize, before: Option<&Model>) -> Certificate {
     let n_before = before.map_or(0, |model| model.header().n_rows);
-    let objective = format!("{}, over the {n_rows} rows of the last batch alone", certificate.objective);
+    let objective = format!("{}, over the {n_rows} rows of the last batch only", certificate.objective);
     let mut notes = certificate.notes;
     notes.push(format!(
-        "learned from {} rows in batches; nothing here is about the {n_before} rows before the last batch",
+        "trained on {} rows in batches; the certificate does not cover the {n_before} rows before the last batch",
         n_before + n_rows
     ));
     Certificate { objective, notes, ..certificate }
 }
 
-/// The data with features and classes as a schema knows them.
+/// The data with the features and classes of a schema.
 pub(super) fn aligned(data: &Dataset, schema: &Schema) -> Result<Dataset> {
     if data.task() != schema.task {
-        return Err(Error::data(format!("the model is for {}, but the rows are for {}", schema.task, data.task())));
+        return Err(Error::data(format!(
+            "cannot continue training: the model is for {}, but the data are for {}",
+            schema.task,
+            data.task()
+        )));
     }
     let features = schema.features_of_data(data)?;
     let target = match data.target() {
@@ -184,14 +188,14 @@ impl Learner for SgdStream<'_> {
             max_iter: 1,
             tol: None,
             early_stopping: false,
-            // A few first rows don't tell the scale of a column.
+            // The first few rows are not enough to estimate the scale of a column.
             standardize: Some(self.params.standardize.unwrap_or(false)),
             ..self.params.clone()
         };
         let before = self.from.map(|model| {
             model.fitted::<SgdModel>().ok_or_else(|| {
                 Error::data(format!(
-                    "cannot continue training a model of {} by stochastic gradient descent",
+                    "cannot continue training: the model is of learner {}, not sgd",
                     model.header().learner
                 ))
             })
@@ -206,7 +210,7 @@ impl Learner for SgdStream<'_> {
             Some(model) => PreparedData::with_map(data, model.linear.map.clone(), &once.class_weight)?,
         };
         if before.is_some_and(|model| model.states.len() != problems.0.len()) {
-            return Err(Error::data("the number of targets differs from the model's"));
+            return Err(Error::data("cannot continue training: the number of targets differs from the model's"));
         }
         let trained = once.learn(data, prepared, problems, before, context)?;
         Ok(Trained { certificate: of_last_batch(trained.certificate, data.n_rows(), self.from), ..trained })

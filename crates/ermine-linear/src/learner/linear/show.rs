@@ -1,4 +1,4 @@
-//! A linear model for people: its coefficients as a table, with a statistician's columns where there are any, and its loss curve.
+//! Text and HTML of a linear model: a table of coefficients, with standard errors and tests if there are any, and the loss curve.
 
 use super::fitted::{LinearLink, LinearModel};
 use super::inference::Inference;
@@ -7,7 +7,7 @@ use ermine_core::chart::plot::{CurveBelow, NamedNumbers, bar_panels};
 use ermine_core::chart::text::{curve, number};
 use ermine_core::matrix::{Features, Schema};
 
-/// More coefficients than this are only counted.
+/// Maximum number of coefficients that are listed.
 const MOST: usize = 100;
 
 /// The model as text.
@@ -24,12 +24,12 @@ pub fn text(model: &LinearModel, schema: &Schema) -> String {
     }
     let choices: Vec<(f64, f64)> = model.course.choices.iter().map(|&(a, e)| (a.log10(), e)).collect();
     if choices.len() > 1 {
-        text.push_str(&format!("\n{}", curve(&choices, "log10 alpha", "error on rows left out", 60, 12)));
+        text.push_str(&format!("\n{}", curve(&choices, "log10 alpha", "cross-validation error", 60, 12)));
     }
     text
 }
 
-/// The model as a page: the same tables, and the curve where there is one.
+/// The model as an HTML page: the same tables, and the curve if there is one.
 pub fn html(model: &LinearModel, schema: &Schema) -> String {
     let mut page = Page::new(&format!("Linear model of {}", schema.target.join(", ")));
     for k in 0..model.intercepts.len() {
@@ -43,7 +43,7 @@ pub fn html(model: &LinearModel, schema: &Schema) -> String {
     page.finish()
 }
 
-/// The contributions to one score.
+/// The table of one score.
 struct Contribution {
     head: Vec<&'static str>,
     rows: Vec<Vec<String>>,
@@ -57,12 +57,12 @@ fn part(model: &LinearModel, k: usize) -> Contribution {
     }
 }
 
-/// What the curve of training shows.
+/// The quantity of the loss curve.
 fn measure(model: &LinearModel) -> &'static str {
     if model.course.n_mistakes.is_some() { "mistakes" } else { "loss" }
 }
 
-/// What margin `k` is for.
+/// The title of margin `k`.
 fn title(model: &LinearModel, schema: &Schema, k: usize) -> String {
     let class = |c: u32| schema.classes.get(c as usize).map_or("", String::as_str);
     match (&model.used[..], model.intercepts.len()) {
@@ -70,12 +70,12 @@ fn title(model: &LinearModel, schema: &Schema, k: usize) -> String {
         ([low, high], 1) if model.link == LinearLink::Logistic => {
             format!("log odds of {} against {} =", class(*high), class(*low))
         }
-        ([low, high], 1) => format!("{} where positive, else {}:", class(*high), class(*low)),
+        ([low, high], 1) => format!("{} if positive, else {}:", class(*high), class(*low)),
         (used, _) => format!("score of {} =", class(used[k])),
     }
 }
 
-/// Names and numbers in columns of equal width.
+/// A table with aligned columns.
 fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |c: usize| {
         let cells = rows.iter().map(|row| row[c].chars().count());
@@ -91,7 +91,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     std::iter::once(line(&head)).chain(rows.iter().map(|row| line(row))).collect()
 }
 
-/// The coefficients that are not zero.
+/// The nonzero coefficients.
 fn coefficients(model: &LinearModel, k: usize) -> Contribution {
     let beta = model.coefficients.row(k);
     let mut rows = vec![vec!["(intercept)".to_string(), number(model.intercepts[k])]];
@@ -107,7 +107,7 @@ fn coefficients(model: &LinearModel, k: usize) -> Contribution {
     Contribution { head: vec!["", "coefficient"], rows, notes }
 }
 
-/// Estimates with standard errors and tests, and the quality of the fit.
+/// Estimates with standard errors and tests, and the goodness of fit.
 fn statistics(model: &LinearModel, k: usize, inference: &Inference) -> Contribution {
     let row = |name: &str, estimate: f64, error: f64| {
         let mut cells = vec![name.to_string(), number(estimate)];
@@ -158,7 +158,7 @@ fn stars(p: f64) -> &'static str {
     }
 }
 
-/// The coefficients of each margin, and the loss curve or the errors of the strengths that were tried.
+/// The coefficients of each margin, and the loss curve or the errors of the penalty strengths that were tried.
 pub fn svg(model: &LinearModel, schema: &Schema) -> Option<String> {
     let coefficients = |k: usize| model.names.iter().cloned().zip(model.coefficients.row(k).iter().copied()).collect();
     let heading = |k: usize| title(model, schema, k).trim_end_matches([' ', '=', ':']).to_string();
@@ -174,8 +174,8 @@ pub fn svg(model: &LinearModel, schema: &Schema) -> Option<String> {
     (!model.names.is_empty()).then(|| bar_panels(&panels, &curve))
 }
 
-/// The terms that a row's margin adds up from, the largest first.
-pub fn reasons(model: &LinearModel, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+/// The terms of a row's margin, the largest first.
+pub fn explain_row(model: &LinearModel, schema: &Schema, features: &Features, row: usize) -> Option<String> {
     let one = features.select(&[row as u32]).ok()?;
     let numbers = model.map.numbers(&one).ok()?;
     let design = numbers.design().ok()?;
@@ -197,8 +197,8 @@ pub fn reasons(model: &LinearModel, schema: &Schema, features: &Features, row: u
         rows.extend(
             terms.iter().filter(|t| t.1 != 0.0).take(20).map(|&(j, t)| vec![model.names[j].clone(), number(t)]),
         );
-        rows.push(vec!["sum of all".to_string(), number(sum)]);
-        text.push_str(&format!("{}\n{}", title(model, schema, k), table(&["", "adds"], &rows)));
+        rows.push(vec!["total".to_string(), number(sum)]);
+        text.push_str(&format!("{}\n{}", title(model, schema, k), table(&["", "contribution"], &rows)));
     }
     Some(text)
 }

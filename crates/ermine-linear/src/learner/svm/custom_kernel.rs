@@ -11,7 +11,12 @@ pub fn features<T: Sync>(items: &[T], training: &[T], kernel: impl Fn(&T, &T) ->
     let column = |j: usize| {
         let values: Vec<f64> = items.iter().map(|item| kernel(item, &training[j])).collect();
         match values.iter().position(|v| !v.is_finite()) {
-            Some(i) => Err(Error::data(format!("the kernel of items {} and {} is {}", i + 1, j + 1, values[i]))),
+            Some(i) => Err(Error::data(format!(
+                "the kernel value of items {} and {} must be finite (got {})",
+                i + 1,
+                j + 1,
+                values[i]
+            ))),
             None => Ok(Column::numeric(format!("k{}", j + 1), values)),
         }
     };

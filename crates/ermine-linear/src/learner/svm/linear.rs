@@ -1,4 +1,4 @@
-//! Linear support vector machines, for many rows and columns: no kernel, no support vectors kept, only coefficients.
+//! Linear support vector machines for many rows and columns: coefficients instead of kernels and support vectors.
 //!
 //! **Formula.** `min (|w|^2 + (b / s)^2) / 2 + C sum_i c_i l_i` (penalty "l2") or `min |w|_1 + C sum_i c_i l_i` (penalty "l1", intercept free), where `s` is `intercept_scaling` and the loss
 //!
@@ -9,9 +9,9 @@
 //! | linear-svr | "epsilon_insensitive" | `max(0, |y - f| - epsilon)` |
 //! | linear-svr | "squared_epsilon_insensitive" | `max(0, |y - f| - epsilon)^2` |
 //!
-//! **Solvers.** Squared losses by Newton's method over the primal ([`optim::newton`](crate::optim::newton)), or over the dual row by row
-//! ([`optim::dual_coordinate`](crate::optim::dual_coordinate)) where a sparse table is too wide for a Hessian; losses with a kink over the dual; "l1" by quadratic models
-//! ([`optim::prox_newton`](crate::optim::prox_newton)). More than two classes: each against the others.
+//! **Solvers.** Squared losses by Newton's method over the primal ([`optim::newton`](crate::optim::newton)), or by dual coordinate descent
+//! ([`optim::dual_coordinate`](crate::optim::dual_coordinate)) if a sparse table is too wide for a Hessian; losses that are not differentiable by dual coordinate descent; "l1" by quadratic models
+//! ([`optim::prox_newton`](crate::optim::prox_newton)). More than two classes are learned one-vs-rest.
 
 use crate::learner::linear::fitted::{FitHistory, LinearLink, LinearModel};
 use crate::learner::linear::gradient_descent::DESCENT;
@@ -32,21 +32,21 @@ use ermine_core::{choice, params};
 use std::borrow::Cow;
 
 choice! {
-    /// Loss of slack.
+    /// Loss function of linear support vector classification.
     pub enum HingeName {
-        /// Itself.
+        /// Hinge loss `max(0, 1 - y f)`.
         Hinge = "hinge",
-        /// Its square.
+        /// Squared hinge loss.
         SquaredHinge = "squared_hinge",
     }
 }
 
 choice! {
-    /// Loss of errors outside the tube.
+    /// Loss function of linear support vector regression.
     pub enum TubeName {
-        /// Themselves.
+        /// `max(0, |y - f| - epsilon)`.
         EpsilonInsensitive = "epsilon_insensitive",
-        /// Their square.
+        /// Its square.
         SquaredEpsilonInsensitive = "squared_epsilon_insensitive",
     }
 }
@@ -54,21 +54,21 @@ choice! {
 choice! {
     /// Penalty on the coefficients.
     pub enum NormName {
-        /// Their absolute values.
+        /// Sum of absolute values.
         L1 = "l1",
-        /// Half their squares.
+        /// Half the sum of squares.
         L2 = "l2",
     }
 }
 
-/// Over which variables a machine is solved.
+/// Whether the primal or the dual problem is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DualMode {
-    /// Whichever suits loss and table.
+    /// Chosen by loss and data.
     Auto,
-    /// Coefficients: for squared losses.
+    /// The primal problem; for squared losses.
     Primal,
-    /// One for each row: with the penalty "l2".
+    /// The dual problem, with one variable per row; for the penalty "l2".
     Dual,
 }
 
@@ -93,16 +93,16 @@ impl ParamType for DualMode {
 }
 
 impl DualMode {
-    /// Whether the dual is solved: of a loss that has a kink always, of others as asked, or where a sparse table is too wide for a Hessian.
+    /// Whether the dual is solved: always for losses that are not differentiable, else if requested or if a sparse table is too wide for a Hessian.
     fn is_dual(self, squared: bool, x: &Design) -> bool {
         !squared || self == DualMode::Dual || (self == DualMode::Auto && is_wide(x))
     }
 
-    /// Refuses the primal of a loss with a kink.
+    /// An error for combinations that can't be solved.
     fn check(self, owner: &str, squared: bool, l1: bool) -> Result<()> {
         let (value, allowed) = match self {
-            DualMode::Primal if !squared => ("false", "auto or true for a loss that isn't squared"),
-            DualMode::Dual if l1 => ("true", "auto or false with the penalty l1"),
+            DualMode::Primal if !squared => ("false", "auto or true for losses that are not squared"),
+            DualMode::Dual if l1 => ("true", "auto or false for the penalty l1"),
             _ => return Ok(()),
         };
         let (owner, name, value, allowed) = (owner.into(), "dual".into(), value.into(), allowed.into());
@@ -114,25 +114,34 @@ params! {
     /// Linear support vector classification.
     #[allow(non_snake_case)]
     pub struct LinearSvc("linear-svc") {
-        /// Penalty: "l2", or "l1" for sparse coefficients (with the loss "squared_hinge").
+        /// Penalty on the coefficients: "l2", or "l1" for sparse coefficients (with the loss "squared_hinge").
+        /// "l1" selects features.
         penalty: NormName = NormName::L2, tune Each;
-        /// Loss: "hinge" or "squared_hinge".
+        /// Loss function: "hinge" (the textbook SVM) or "squared_hinge" (smooth, usually faster).
         loss: HingeName = HingeName::SquaredHinge, tune Each;
-        /// Solve the dual problem (one variable per row) or the primal (one per column); "auto" chooses by loss and data.
+        /// Solve the dual problem (one variable per row) or the primal problem (one per column); "auto" chooses by loss and data.
+        /// The solution is the same; only the time differs.
         dual: DualMode = DualMode::Auto;
         /// Inverse of the regularization strength: the cost of a unit of slack.
+        /// Higher values fit the training set more closely. Choose it by cross-validation, on a logarithmic scale.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
         /// Stopping tolerance: the largest violation of the optimality conditions, relative to the objective for smooth losses.
+        /// The certificate states the duality gap that was reached.
         tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
         /// Fit an intercept.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Value of the constant column that carries the intercept; its coefficient is penalized like the others ("l2").
+        /// Raise it to penalize the intercept less.
         intercept_scaling: f64 = 1.0, range Range::above_to(0.0, 1e10);
         /// Class weights: none, "balanced", or a list of class=weight.
+        /// "balanced" gives all classes the same total weight: use it if rare classes matter as much as frequent ones.
         class_weight: ClassWeight = ClassWeight::Equal;
         /// Maximum number of passes or Newton steps.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
     }
 }
@@ -141,30 +150,38 @@ params! {
     /// Linear support vector regression.
     #[allow(non_snake_case)]
     pub struct LinearSvr("linear-svr") {
-        /// Half the width of the epsilon-insensitive tube: smaller errors are not penalized.
+        /// Half the width of the epsilon-insensitive tube: smaller errors do not count.
+        /// In the units of the target.
         epsilon: f64 = 0.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1.0);
-        /// Loss: "epsilon_insensitive" or "squared_epsilon_insensitive".
+        /// Loss function: "epsilon_insensitive" (robust to outliers) or "squared_epsilon_insensitive" (smooth, usually faster).
         loss: TubeName = TubeName::EpsilonInsensitive, tune Each;
-        /// Solve the dual problem (one variable per row) or the primal (one per column); "auto" chooses by loss and data.
+        /// Solve the dual problem (one variable per row) or the primal problem (one per column); "auto" chooses by loss and data.
+        /// The solution is the same; only the time differs.
         dual: DualMode = DualMode::Auto;
         /// Inverse of the regularization strength: the cost of a unit of error outside the tube.
+        /// Higher values fit the training set more closely. Choose it by cross-validation, on a logarithmic scale.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
         /// Stopping tolerance: the largest violation of the optimality conditions, relative to the objective for smooth losses.
+        /// The certificate states the duality gap that was reached.
         tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
         /// Fit an intercept.
+        /// Set it to false only if predictions must be 0 where all columns are 0.
         fit_intercept: bool = true;
         /// Value of the constant column that carries the intercept; its coefficient is penalized like the others.
+        /// Raise it to penalize the intercept less.
         intercept_scaling: f64 = 1.0, range Range::above_to(0.0, 1e10);
         /// Maximum number of passes or Newton steps.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units.
+        /// Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
     }
 }
 
 static CLASSES: LearnerInfo = LearnerInfo {
     name: "linear-svc",
-    summary: "linear support vector classification for many rows, dense or sparse, with L1 or L2 loss and penalty",
+    summary: "linear support vector classification for many rows, dense or sparse, with an L1 or L2 penalty",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
     family: Family::SupportVector,
 };
@@ -176,17 +193,17 @@ static NUMBERS: LearnerInfo = LearnerInfo {
     family: Family::SupportVector,
 };
 
-/// What both learners share.
+/// Settings that both learners share.
 struct LinearSvmSettings<'c> {
     c: f64,
     tol: f64,
-    /// The constant column; 0 for no intercept.
+    /// Value of the constant column; 0 for no intercept.
     constant: f64,
     max_iter: usize,
     context: &'c Context<'c>,
 }
 
-/// A problem over one table.
+/// A binary or regression problem.
 #[derive(Clone, Copy)]
 struct LinearSvmData<'a> {
     x: &'a Design<'a>,
@@ -194,7 +211,7 @@ struct LinearSvmData<'a> {
     weights: Option<&'a [f64]>,
 }
 
-/// Coefficients, intercept, and what is known about them.
+/// Coefficients, intercept and solver outcome.
 type LinearSvmSolution = (Vec<f64>, f64, SolverOutcome);
 
 impl Learner for LinearSvc {
@@ -208,7 +225,7 @@ impl Learner for LinearSvc {
                 owner: "linear-svc".into(),
                 name: "penalty".into(),
                 value: "l1".into(),
-                allowed: "l2 with the loss hinge, or l1 with squared_hinge".into(),
+                allowed: "l2 for the loss hinge, or l1 with the loss squared_hinge".into(),
             });
         }
         let squared = self.loss == HingeName::SquaredHinge;
@@ -255,9 +272,9 @@ impl Learner for LinearSvr {
         let squared = self.loss == TubeName::SquaredEpsilonInsensitive;
         self.dual.check("linear-svr", squared, false)?;
         let power = if squared { "squared " } else { "" };
-        let mut objective = format!("|w|^2 / 2 + {} * sum of {power}distances beyond {}", self.C, self.epsilon);
+        let mut objective = format!("|w|^2 / 2 + {} * sum of {power}absolute errors beyond {}", self.C, self.epsilon);
         if data.values()?.1 > 1 {
-            objective.push_str(", added up over the targets");
+            objective.push_str(", summed over the targets");
         }
         let epsilon = self.epsilon;
         let solve = |problem: LinearSvmData<'_>| {
@@ -278,12 +295,12 @@ fn prepare<'d>(data: &'d Dataset, class_weight: &ClassWeight) -> Result<Prepared
     PreparedData::new(data, DesignOptions { degree: 1, interaction_only: false, references: false }, class_weight)
 }
 
-/// Sparse and too wide for a Hessian.
+/// Whether the table is sparse and too wide for a Hessian.
 fn is_wide(x: &Design) -> bool {
     matches!(x, Design::Sparse(_)) && x.n_columns() > FULL_HESSIAN / 3
 }
 
-/// Solves for each target and puts the model together.
+/// Solves for each target and builds the model.
 fn finish(
     data: &Dataset,
     prepared: &PreparedData<'_>,
@@ -312,7 +329,7 @@ fn finish(
 impl LinearSvmSettings<'_> {
     fn newton(&self) -> newton::NewtonOptions<'_> {
         newton::NewtonOptions {
-            // The estimate is in proportion to the objective, and its square root to the coefficients.
+            // The estimate scales with the objective, its square root with the coefficients.
             tolerance: (self.tol * self.tol).max(1e-15),
             certified: self.tol,
             max_iterations: self.max_iter,
@@ -321,7 +338,7 @@ impl LinearSvmSettings<'_> {
         }
     }
 
-    /// The risk whose multiple by `2 C W` is the machine's objective: both losses here are half the machine's.
+    /// The risk that, multiplied by `2 C W`, is the objective of the SVM: both losses here are half of the SVM's.
     fn risk<'a, L: Loss>(&self, problem: LinearSvmData<'a>, loss: L, l2: bool) -> (Risk<'a, L>, f64) {
         let total = problem.weights.map_or(problem.y.len() as f64, |w| w.iter().sum());
         let scale = 2.0 * self.c * total;
@@ -405,7 +422,7 @@ impl LinearSvmSettings<'_> {
         Ok(self.valued(problem, found, |z, y| EpsilonInsensitive { epsilon }.value(z, y).powi(power)))
     }
 
-    /// The primal value beside the dual that was found.
+    /// The primal and dual objectives.
     fn valued(
         &self,
         problem: LinearSvmData<'_>,
@@ -421,7 +438,7 @@ impl LinearSvmSettings<'_> {
     }
 }
 
-/// From the risk's units to the machine's.
+/// Converts from the units of the risk to those of the SVM.
 fn scaled_outcome(outcome: SolverOutcome, scale: f64) -> SolverOutcome {
     SolverOutcome {
         value: outcome.value * scale,

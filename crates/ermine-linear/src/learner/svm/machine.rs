@@ -1,8 +1,8 @@
-//! A fitted kernel machine: the rows that support the boundary, how much each counts, and what the sums mean.
+//! The fitted kernel machine: support vectors, dual coefficients and intercepts.
 //!
 //! **Formula.** `f(x) = sum_i c_i k(x_i, x) + intercept` over the support vectors. For more than two classes there is such a function for each pair of classes, positive for the first of
-//! them; a support vector of class `a` counts in the `k - 1` pairs of its class, so that the counts are a table of `k - 1` rows: row `b - 1` for a pair with a later class `b`, row `b`
-//! for one with an earlier class. The class with most pairs won is predicted. For numbers there is a function, and a row of counts, for each target.
+//! them; a support vector of class `a` has a coefficient in the `k - 1` pairs of its class, so the coefficients are a table of `k - 1` rows: row `b - 1` for a pair with a later class `b`, row `b`
+//! for one with an earlier class. The class that wins the most pairs is predicted. Regression has a function, and a row of coefficients, for each target.
 
 use super::margin_side::MarginSide;
 use super::show;
@@ -17,68 +17,68 @@ use ermine_core::parallel;
 use ermine_core::section::Sections;
 use serde::{Deserialize, Serialize};
 
-/// Rows predicted together.
+/// Number of rows that are predicted at once.
 const ROWS: usize = 64;
 
 /// A fitted kernel machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvmModel {
-    /// How features become numbers.
+    /// Encoding of the features.
     pub map: FeatureMap,
-    /// How the numbers become decision values.
+    /// Kernel and decision settings.
     pub form: SvmSettings,
-    /// Offsets and factors that brought columns to a common scale; empty for none.
+    /// Offsets and factors of the standardized columns; empty for none.
     pub scaling: Vec<(f64, f64)>,
-    /// The support vectors, one after the other, scaled; those of a class together. None where kernel values are given.
+    /// The support vectors, one after the other, scaled, grouped by class. Empty for a precomputed kernel.
     pub rows: Vec<f64>,
-    /// Their places among the training rows.
+    /// Row indices of the support vectors in the training set.
     pub support: Vec<u32>,
-    /// How much each counts.
+    /// Dual coefficients.
     pub coefficients: Matrix,
     /// The intercept of each pair, or of each target.
     pub intercepts: Vec<f64>,
-    /// The classes that occurred; none for numbers.
+    /// The classes that occur in the training set; empty for regression.
     pub used: Vec<u32>,
-    /// How many support vectors each class has.
+    /// Number of support vectors of each class.
     pub n_support: Vec<u32>,
-    /// What is known about the training rows.
+    /// Slacks and margins of the training rows.
     pub training: SvmTrainingFacts,
 }
 
-/// How numbers become decision values.
+/// Kernel and decision settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SvmSettings {
-    /// The kernel; none where its values are given.
+    /// The kernel; `None` if it is precomputed.
     pub kernel: Option<Kernel>,
-    /// Whether its values are computed in single precision.
+    /// Whether kernel values are computed in single precision.
     pub single: bool,
-    /// How many classes the target has; 0 for numbers.
+    /// Number of classes; 0 for regression.
     pub n_classes: usize,
-    /// How many training rows there were.
+    /// Number of training rows.
     pub n_train: usize,
-    /// Whether votes that are equal are decided by the sums of the decision values, rather than for the first class.
+    /// Whether ties between votes are broken by the sums of the decision values instead of by class order.
     pub break_ties: bool,
-    /// Whether decision values are given for each pair of classes instead of each class.
+    /// Whether the decision function has one value per pair of classes instead of per class.
     pub pairs: bool,
-    /// What the solver left open.
+    /// Tolerance of the solver.
     pub tolerance: f64,
-    /// How many steps the solver took.
+    /// Number of solver steps.
     pub n_iter: usize,
 }
 
-/// What is known about the training rows.
+/// Slacks and margins of the training rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SvmTrainingFacts {
-    /// The slack of each, of two classes or numbers; none for more classes.
+    /// The slack of each row, for two classes or regression; empty for more classes.
     pub slacks: Vec<f64>,
     /// The width `1 / |w|` of the margin, for each pair.
     pub margins: Vec<f64>,
-    /// For tables of two columns: each row's numbers and class, for pictures.
+    /// For tables of two columns: the values and class of each row, for plots.
     pub picture: Vec<f64>,
 }
 
 impl SvmModel {
-    /// Reads it from a model file.
+    /// Loads the model from a file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let map: FeatureMap = sections.json("map")?;
         map.check(header.schema.features.len())?;
@@ -86,11 +86,11 @@ impl SvmModel {
         let (support, used, n_support) =
             (sections.u32s("support")?, sections.u32s("used")?, sections.u32s("n_support")?);
         let (rows, counts) = (sections.f64s("rows")?, sections.f64s("coefficients")?);
-        // A line for each target, or for each other class.
+        // One row for each target, or for each other class.
         let lines = if used.is_empty() { header.schema.n_outputs } else { used.len().saturating_sub(1).max(1) };
         let n = support.len();
         if lines.checked_mul(n) != Some(counts.len()) {
-            return Err(Error::model_file("its support vectors don't fit their counts"));
+            return Err(Error::model_file("the number of support vectors does not match the dual coefficients"));
         }
         let pairs = sections.f64s("scaling")?;
         let machine = SvmModel {
@@ -134,25 +134,25 @@ impl SvmModel {
             && (self.training.slacks.is_empty()
                 || Some(self.training.slacks.len()) == self.form.n_train.checked_mul(n_targets))
             && numbers.iter().all(|v| v.iter().all(|x| x.is_finite()));
-        if fits { Ok(()) } else { Err(Error::model_file("its support vectors don't fit the target")) }
+        if fits { Ok(()) } else { Err(Error::model_file("the support vectors do not match the target")) }
     }
 
-    /// How many decision values a row has.
+    /// Number of decision values per row.
     pub fn n_decisions(&self) -> usize {
         self.intercepts.len()
     }
 
-    /// The decision values of each row: one for each pair of classes (positive for the first), or the predicted number.
+    /// The decision values of each row: one for each pair of classes (positive for the first), or the predicted values.
     pub fn decisions(&self, features: &Features) -> Result<Vec<f64>> {
         let numbers = self.map.numbers(features)?;
         self.decisions_of(&scaled(numbers.design()?, &self.scaling)?)
     }
 
-    /// The same for numbers that are scaled already.
+    /// The same for columns that are already scaled.
     pub fn decisions_of(&self, x: &Design) -> Result<Vec<f64>> {
         let (k, out) = (self.n_decisions(), self.sums_of(x)?);
         match out.iter().position(|f| !f.is_finite()) {
-            Some(at) => Err(Error::data(format!("row {}: its kernel values are beyond double precision", at / k + 1))),
+            Some(at) => Err(Error::row(at / k, "the kernel values overflow double precision")),
             None => Ok(out),
         }
     }
@@ -225,11 +225,11 @@ impl SvmModel {
         }
     }
 
-    /// What decision values predict.
+    /// Predictions from decision values.
     pub(super) fn predictions(&self, decisions: Vec<f64>) -> Vec<f64> {
         match self.output() {
             Output::Values => decisions,
-            // The user's margin is positive for the second class.
+            // The public margin is positive for the second class.
             Output::Margin => decisions.iter().map(|f| -f).collect(),
             _ => {
                 let classes = self.form.n_classes;
@@ -244,7 +244,7 @@ impl SvmModel {
         }
     }
 
-    /// Votes for each class that occurred, and the sums of its decision values squeezed between -1/3 and 1/3.
+    /// Votes for each class, plus the sums of its decision values, squashed to the range from -1/3 to 1/3.
     fn votes(&self, decisions: &[f64]) -> Vec<(f64, f64)> {
         let k = self.used.len();
         let mut votes = vec![(0.0, 0.0); k];
@@ -261,7 +261,7 @@ impl SvmModel {
         self.form.n_classes == 2 && self.used.len() == 2
     }
 
-    /// Brings intercepts of rows with `center` taken off to the rows as they are: `w'(x - center) + b = w'x + (b - w'center)`. Only dot products are moved.
+    /// Converts intercepts of centered rows to the original rows: `w'(x - center) + b = w'x + (b - w'center)`. Only for dot products.
     pub fn uncenter(&mut self, center: &[f64]) {
         let weights = self.scaled_weights().unwrap_or_default();
         for (b, w) in self.intercepts.iter_mut().zip(weights) {
@@ -269,7 +269,7 @@ impl SvmModel {
         }
     }
 
-    /// `w` and the intercept of each pair, in the user's units, for the linear kernel.
+    /// `w` and the intercept of each pair, in the original units, for the linear kernel.
     fn weights(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let (mut all, mut intercepts) = (Vec::new(), self.intercepts.clone());
         for (mut w, b) in self.scaled_weights()?.into_iter().zip(&mut intercepts) {
@@ -307,7 +307,7 @@ impl SvmModel {
         Some(all)
     }
 
-    /// How many training rows fall in each case of two classes: outside the margin, within it, misclassified.
+    /// Number of training rows outside the margin, inside it, and misclassified, for two classes.
     pub fn cases(&self) -> Option<[usize; 3]> {
         if self.used.len() != 2 || self.training.slacks.is_empty() {
             return None;
@@ -390,7 +390,7 @@ impl Fitted for SvmModel {
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
         let (n, p, lines) = (self.support.len(), self.map.n_columns(), self.coefficients.n_rows());
         let whole = |values: &[u32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
-        // Positive for the second of two classes, as users have it.
+        // Positive for the second of two classes, as in the public API.
         let sign = if self.is_margin() { -1.0 } else { 1.0 };
         let signed = |values: &[f64]| values.iter().map(|v| sign * v).collect::<Vec<f64>>();
         let (weights, intercepts) = self.weights().unzip();
@@ -400,7 +400,7 @@ impl Fitted for SvmModel {
                 "support",
                 whole(&self.support),
                 "(n_support,)",
-                "Row numbers of the support vectors, grouped by class.",
+                "Row indices of the support vectors in the training set, grouped by class.",
             ),
             Attribute::vector(
                 "n_support",
@@ -419,7 +419,7 @@ impl Fitted for SvmModel {
             Attribute::n_iter(self.form.n_iter),
         ];
         if self.form.kernel.is_some() {
-            let doc = "Support vectors, encoded and scaled.";
+            let doc = "Support vectors, after encoding and scaling.";
             all.push(Attribute::matrix("support_vectors", [n, p], self.rows.clone(), "(n_support, n_columns)", doc));
         }
         if let Some(weights) = weights {

@@ -1,21 +1,21 @@
-//! Slacks, and what they say about each training row.
+//! The position of training rows relative to the margin, from their slacks.
 //!
-//! With `f` the decision value and `y` the class (-1 or +1) of a row, its slack is `max(0, 1 - y f)`: 0 on or outside the margin on its own side, up to 1 within the margin, and above 1
+//! With `f` the decision value and `y` the class (-1 or +1) of a row, its slack is `max(0, 1 - y f)`: 0 on the correct side of the margin, up to 1 inside the margin, and above 1
 //! on the wrong side of the boundary.
 
-/// Where a training row lies.
+/// Position of a training row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarginSide {
-    /// On its own side, on or outside the margin: slack 0.
+    /// On the correct side, on or outside the margin: slack 0.
     Outside,
-    /// On its own side, within the margin: slack above 0, at most 1.
+    /// On the correct side, inside the margin: slack above 0, at most 1.
     Within,
     /// On the wrong side: slack above 1.
     Misclassified,
 }
 
 impl MarginSide {
-    /// The case of a slack; `tolerance` is what the solver leaves open.
+    /// The position for a slack; `tolerance` is the tolerance of the solver.
     pub fn of(slack: f64, tolerance: f64) -> MarginSide {
         match slack {
             s if s <= tolerance => MarginSide::Outside,
@@ -24,14 +24,14 @@ impl MarginSide {
         }
     }
 
-    /// All cases, in the order of their codes.
+    /// All positions, in the order of their codes.
     pub const ALL: [MarginSide; 3] = [MarginSide::Outside, MarginSide::Within, MarginSide::Misclassified];
 
-    /// For people.
-    pub fn word(self) -> &'static str {
+    /// Description.
+    pub fn as_str(self) -> &'static str {
         match self {
             MarginSide::Outside => "outside the margin",
-            MarginSide::Within => "within the margin",
+            MarginSide::Within => "inside the margin",
             MarginSide::Misclassified => "misclassified",
         }
     }

@@ -2,16 +2,16 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`svc`] | classes: the widest margin, hard or soft; more than two classes by all pairs |
-//! | [`svr`] | numbers: a tube around the target |
-//! | [`one_class`] | what belongs to the data, and what doesn't |
-//! | [`linear`] | without a kernel, for many rows: classes and numbers, dense and sparse |
+//! | [`svc`] | classification: hard or soft margin; more than two classes one-vs-one |
+//! | [`svr`] | regression: epsilon-insensitive tube |
+//! | [`one_class`] | novelty detection |
+//! | [`linear`] | linear classification and regression for many rows, dense and sparse |
 //! | [`parameters`] | kernels as parameters |
-//! | [`source`] | the features as a matrix of kernel values |
+//! | [`source`] | the kernel matrix of the features |
 //! | [`custom_kernel`] | custom kernels over items of any type |
-//! | [`machine`] | the fitted form of kernel machines |
-//! | [`margin_side`] | slacks, and what they say about each training row |
-//! | [`show`] | it for people; two columns as a picture |
+//! | [`machine`] | the fitted kernel machine |
+//! | [`margin_side`] | position of training rows relative to the margin |
+//! | [`show`] | text, and a plot for two columns |
 //!
 //! The solver is [`optim::smo`](crate::optim::smo).
 
@@ -32,7 +32,7 @@ use ermine_core::learner::Capabilities;
 use ermine_core::matrix::Task;
 use ermine_core::model::{Certificate, Proof, Status};
 
-/// What kernel machines can do.
+/// Capabilities of kernel machines.
 pub const MACHINE: Capabilities = Capabilities {
     tasks: &[Task::Classification],
     binary_only: false,
@@ -45,7 +45,7 @@ pub const MACHINE: Capabilities = Capabilities {
     random: false,
 };
 
-/// The certificate of the problems that were solved: values add up, the worst end counts.
+/// The certificate of one or several problems: objectives are summed, and the worst status is reported.
 pub fn certificate(objective: String, solutions: &[SmoSolution]) -> Certificate {
     let sum = |of: fn(&SmoSolution) -> f64| solutions.iter().map(of).sum::<f64>();
     let value = sum(|s| s.outcome.value);
@@ -55,8 +55,8 @@ pub fn certificate(objective: String, solutions: &[SmoSolution]) -> Certificate 
     let worst = |status: SolverStatus| solutions.iter().any(|s| s.outcome.status == status);
     let most = solutions.iter().any(|s| s.outcome.n_iterations >= svc::MOST_STEPS);
     let status = if worst(SolverStatus::Limit) {
-        let which = if most { "the most that are made" } else { "max_iter" };
-        Status::Limit(format!("{steps} steps ({which}), with a violation of {residual:.3e}"))
+        let which = if most { "the default limit" } else { "max_iter" };
+        Status::Limit(format!("{steps} SMO steps ({which}), with a violation of {residual:.3e}"))
     } else if worst(SolverStatus::Stalled) {
         Status::Limit(format!("the limit of floating-point accuracy, with a violation of {residual:.3e}"))
     } else {
@@ -66,6 +66,6 @@ pub fn certificate(objective: String, solutions: &[SmoSolution]) -> Certificate 
     proofs.extend(bound.is_finite().then_some(Proof::LowerBound(bound)));
     proofs.push(Proof::Stationary(residual));
     let rows: u64 = solutions.iter().map(|s| s.n_kernel_rows).sum();
-    let notes = vec![format!("{steps} steps over pairs of rows; {rows} kernel rows computed")];
+    let notes = vec![format!("{steps} SMO steps; {rows} rows of the kernel matrix computed")];
     Certificate { objective, value: Some(value).filter(|v| v.is_finite()), status, proofs, notes }
 }

@@ -1,7 +1,7 @@
-//! One-class machine: where the data is, and what doesn't belong to it.
+//! One-class support vector machine for novelty detection.
 //!
-//! **Formula.** `min |w|^2 / 2 - nu n rho + sum_i max(0, rho - w'phi(x_i))`; the score of a row is `w'phi(x) - rho`, positive inside. At most a share `nu` of the training rows is outside, and
-//! at least that share supports the boundary. The target of the data is not looked at.
+//! **Formula.** `min |w|^2 / 2 - nu n rho + sum_i max(0, rho - w'phi(x_i))`; the score of a row is `w'phi(x) - rho`, positive inside. At most a fraction `nu` of the training rows is outside, and
+//! at least that fraction are support vectors. The target is ignored.
 //!
 //! **Reference.** Schoelkopf et al., "Estimating the support of a high-dimensional distribution" (2001).
 
@@ -17,32 +17,39 @@ use ermine_core::param::Range;
 use ermine_core::params;
 
 params! {
-    /// One-class support vector machine: finds the region that contains the data.
+    /// One-class support vector machine for novelty detection: the region that contains most of the data.
     pub struct OneClassSvm("one-class-svm") {
-        /// Upper bound on the fraction of training rows outside the boundary.
+        /// Upper bound on the fraction of training rows outside the boundary, and lower bound on the fraction of support vectors.
+        /// Set it to the expected fraction of outliers.
         nu: f64 = 0.5, range Range::above_to(0.0, 1.0), tune Linear(0.01, 0.5);
-        /// Kernel; "precomputed" if the columns are kernel values with every training row.
+        /// Kernel function; "precomputed" if the columns are kernel values with every training row.
+        /// "rbf" suits most data.
         kernel: KernelName = KernelName::Rbf;
         /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
         /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
+        /// Higher values make the influence of each row more local: the boundary follows the training set more closely.
         gamma: KernelGamma = KernelGamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
         /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
+        /// The certificate states the duality gap that was reached.
         tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
         /// Size of the kernel cache in megabytes.
+        /// Raise it if training on many rows is slow and memory is free.
         cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
         /// Maximum number of SMO steps; none for no limit below a hundred million.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: Option<usize> = None, range Range::at_least(1.0);
         /// Standardize columns to mean 0 and standard deviation 1 before fitting.
+        /// Kernels compare columns by their values, so columns in large units dominate without it. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "one-class-svm",
-    summary: "what belongs to the data: a score that is positive inside; the target is not looked at",
+    summary: "novelty detection: a score that is positive for rows like the training data; the target is ignored",
     capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
     family: Family::SupportVector,
 };
@@ -63,7 +70,7 @@ impl Learner for OneClassSvm {
         let total = self.nu * high.iter().sum::<f64>();
         let dual = DualProblem { pull: vec![0.0; n], low: vec![0.0; n], high, total };
         let options = SmoOptions {
-            // Sums are of the size of `total`, which may be far below 1.
+            // Sums have the magnitude of `total`, which may be far below 1.
             tolerance: self.tol * total.min(1.0),
             max_steps: self.max_iter.unwrap_or(MOST_STEPS),
             cache: (self.cache_size * 1e6) as usize,
@@ -81,7 +88,7 @@ impl Learner for OneClassSvm {
         let slacks: Vec<f64> = sums.iter().map(|s| (-s - b).max(0.0)).collect();
         if settled {
             let outside: f64 = slacks.iter().zip(&dual.high).filter(|(s, _)| **s > 0.0).map(|(_, w)| w).sum();
-            let what = "the share of training rows outside".into();
+            let what = "the fraction of training rows outside".into();
             let observed = outside / dual.high.iter().sum::<f64>();
             trained.certificate.proofs.push(Proof::Bound { what, bound: self.nu, observed });
         }
@@ -90,10 +97,10 @@ impl Learner for OneClassSvm {
     }
 }
 
-/// Moves the boundary, by what the solver left open, to where every row that doesn't count in full is inside. Rows that count in full make up at most a share `nu`, so that this is what is
-/// outside at most.
+/// Moves the boundary, within the tolerance of the solver, so that every row with a coefficient below its bound is inside. Rows at the bound make up at most a fraction `nu`, so at most
+/// that fraction is outside.
 fn move_boundary(trained: &mut svr::TrainedMachine, dual: &DualProblem) {
-    /// What sums in another order may differ by, as a share of the largest.
+    /// Relative difference that a different order of summation can make.
     const ROUNDING: [f64; 2] = [1e-12, 1e-5];
     let solution = &mut trained.solutions[0];
     let free = |i: &usize| solution.variables[*i] < dual.high[*i];

@@ -1,4 +1,4 @@
-//! Kernels as parameters.
+//! Kernel parameters.
 
 use crate::kernel::Kernel;
 use ermine_core::choice;
@@ -25,15 +25,15 @@ choice! {
     }
 }
 
-/// What dot products or distances are multiplied by.
+/// Kernel coefficient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KernelGamma {
-    /// One over the number of columns times the variance of all numbers in them.
+    /// 1 / (number of columns * variance of all values).
     Scale,
-    /// One over the number of columns.
+    /// 1 / number of columns.
     Auto,
-    /// This.
-    Is(f64),
+    /// A given value.
+    Value(f64),
 }
 
 impl ParamType for KernelGamma {
@@ -44,53 +44,53 @@ impl ParamType for KernelGamma {
         match self {
             KernelGamma::Scale => Value::Text("scale".into()),
             KernelGamma::Auto => Value::Text("auto".into()),
-            KernelGamma::Is(gamma) => Value::Float(*gamma),
+            KernelGamma::Value(gamma) => Value::Float(*gamma),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(word) if word == "scale" => Some(KernelGamma::Scale),
             Value::Text(word) if word == "auto" => Some(KernelGamma::Auto),
-            other => f64::from_value(other).filter(|g| g.is_finite() && *g >= 0.0).map(KernelGamma::Is),
+            other => f64::from_value(other).filter(|g| g.is_finite() && *g >= 0.0).map(KernelGamma::Value),
         }
     }
 }
 
-/// The parameters of kernels, which all kernel machines share.
+/// The kernel parameters that all kernel machines share.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelChoice {
-    /// Which.
+    /// The kernel.
     pub name: KernelName,
-    /// The power of "poly".
+    /// Degree of "poly".
     pub degree: usize,
-    /// What dot products or distances are multiplied by.
+    /// Kernel coefficient.
     pub gamma: KernelGamma,
-    /// What is added in "poly" and "sigmoid".
+    /// Independent term of "poly" and "sigmoid".
     pub coef0: f64,
 }
 
 impl KernelChoice {
-    /// The kernel for these rows; `None` where the rows hold its values.
+    /// The kernel for these rows; `None` if it is precomputed.
     pub fn kernel(&self, x: &Design, weights: Option<&[f64]>) -> Result<Option<Kernel>> {
         let (degree, coef0) = (self.degree as u32, self.coef0);
         let gamma = || {
             let columns = x.n_columns().max(1) as f64;
             let gamma = match self.gamma {
-                KernelGamma::Is(gamma) => gamma,
+                KernelGamma::Value(gamma) => gamma,
                 KernelGamma::Auto => 1.0 / columns,
                 KernelGamma::Scale => match variance(x, weights) {
                     variance if variance > 0.0 => 1.0 / (columns * variance),
                     _ if is_constant(x) => 1.0,
-                    // It vanishes or is none, though the numbers differ.
+                    // The variance underflows or overflows, though the values differ.
                     variance => 1.0 / variance,
                 },
             };
-            let given = matches!(self.gamma, KernelGamma::Is(_));
+            let given = matches!(self.gamma, KernelGamma::Value(_));
             if gamma.is_finite() && (given || gamma > 0.0) {
                 Ok(gamma)
             } else {
                 Err(Error::data(
-                    "the columns vary too little or too much for gamma = scale: bring them to a common scale (standardize)",
+                    "gamma = scale is not finite: the columns vary too little or too much (use standardize = true)",
                 ))
             }
         };
@@ -105,13 +105,13 @@ impl KernelChoice {
     }
 }
 
-/// The variance of all numbers of a table together; weights count as repeated rows.
+/// The variance of all values of a table; weights count as repeated rows.
 fn variance(x: &Design, weights: Option<&[f64]>) -> f64 {
     let (n, p) = (x.n_rows(), x.n_columns());
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let total = (0..n).map(weight).sum::<f64>() * p as f64;
     let mut numbers = Vec::new();
-    // Twice over the rows: the mean first, as its square may be much larger than the variance.
+    // Two passes: the squared mean may be much larger than the variance.
     let mut pass = |mean: f64, power: i32| {
         let mut sum = 0.0;
         for start in (0..n).step_by(BLOCK) {
@@ -125,7 +125,7 @@ fn variance(x: &Design, weights: Option<&[f64]>) -> f64 {
     pass(mean, 2)
 }
 
-/// Whether all numbers of a table are the same.
+/// Whether all values of a table are equal.
 fn is_constant(x: &Design) -> bool {
     let (mut low, mut high, mut buffer) = (f64::INFINITY, f64::NEG_INFINITY, Vec::new());
     let mut look = |v: f64| (low, high) = (low.min(v), high.max(v));

@@ -1,4 +1,4 @@
-//! A kernel machine for people: what it is in words, and for two columns as a picture with its boundary, margin and support vectors.
+//! Text of a kernel machine and, for two columns, a plot of its boundary, margin and support vectors.
 
 use super::machine::SvmModel;
 use super::margin_side::MarginSide;
@@ -11,7 +11,11 @@ use ermine_core::matrix::Schema;
 /// The machine as text.
 pub fn text(machine: &SvmModel, schema: &Schema) -> String {
     let n = machine.support.len();
-    let mut text = format!("a sum of {} over {n} support vectors of {} rows\n", kernel(machine), machine.form.n_train);
+    let mut text = format!(
+        "weighted sum of {} over {n} support vectors (of {} training rows)\n",
+        kernel(machine),
+        machine.form.n_train
+    );
     let class = |c: u32| schema.classes.get(c as usize).map_or("", String::as_str);
     for (&c, count) in machine.used.iter().zip(&machine.n_support) {
         text.push_str(&format!("  {count} of class {}\n", class(c)));
@@ -19,7 +23,7 @@ pub fn text(machine: &SvmModel, schema: &Schema) -> String {
     match (&machine.used[..], &machine.training.margins[..]) {
         ([low, high], [margin]) => {
             text.push_str(&format!(
-                "{} where positive, else {}\nmargin 1/|w| = {}\n",
+                "{} if positive, else {}\nmargin 1/|w| = {}\n",
                 class(*high),
                 class(*low),
                 number(*margin)
@@ -27,7 +31,7 @@ pub fn text(machine: &SvmModel, schema: &Schema) -> String {
         }
         ([], _) => machine.intercepts.iter().for_each(|b| text.push_str(&format!("intercept {}\n", number(*b)))),
         (used, _) => text.push_str(&format!(
-            "{} pairs of {} classes; the class with most pairs won is predicted\n",
+            "{} pairs of {} classes; the class that wins the most pairs is predicted\n",
             machine.intercepts.len(),
             used.len()
         )),
@@ -35,7 +39,7 @@ pub fn text(machine: &SvmModel, schema: &Schema) -> String {
     if let Some(counts) = machine.cases() {
         text.push_str("training rows:\n");
         for (case, count) in MarginSide::ALL.iter().zip(counts) {
-            text.push_str(&format!("  {count} {}\n", case.word()));
+            text.push_str(&format!("  {count} {}\n", case.as_str()));
         }
     }
     text
@@ -43,7 +47,7 @@ pub fn text(machine: &SvmModel, schema: &Schema) -> String {
 
 fn kernel(machine: &SvmModel) -> String {
     match machine.form.kernel {
-        None => "given kernel values".into(),
+        None => "precomputed kernel values".into(),
         Some(Kernel::Linear) => "dot products".into(),
         Some(Kernel::Polynomial { degree, gamma, coef0 }) => {
             format!("polynomials ({} x'y + {})^{degree}", number(gamma), number(coef0))
@@ -54,13 +58,13 @@ fn kernel(machine: &SvmModel) -> String {
     }
 }
 
-/// The picture's size, and the box inside its axes.
+/// Size of the plot, and the box inside its axes.
 const SIZE: (f64, f64) = (560.0, 496.0);
 const BOX: (f64, f64, f64, f64) = (60.0, 44.0, 480.0, 380.0);
-/// Cells along each side in which the boundary is looked for.
+/// Number of grid cells per axis for the contour lines.
 const CELLS: usize = 120;
 
-/// Two columns and two classes as a picture: rows, the boundary, the lines of decision values -1 and +1, and rings around support vectors.
+/// A plot of two columns and two classes: rows, boundary, contour lines at -1 and +1, and rings around support vectors.
 pub fn svg(machine: &SvmModel, schema: &Schema) -> Option<String> {
     let rows: Vec<&[f64]> = machine.training.picture.chunks_exact(3).collect();
     if rows.is_empty() || machine.used.len() != 2 {
@@ -87,7 +91,7 @@ fn place(frame: PictureFrame, x: f64, y: f64) -> (f64, f64) {
     (BOX.0 + BOX.2 * (x - left) / (right - left), BOX.1 + BOX.3 * (1.0 - (y - low) / (high - low)))
 }
 
-/// Lines of equal decision value, cell by cell: where two corners of a cell lie on different sides, the line crosses the edge between them.
+/// Contour lines of the decision function, cell by cell: a line crosses the edge between two corners on different sides.
 fn draw_lines(machine: &SvmModel, frame: PictureFrame, svg: &mut Svg) -> Option<()> {
     let ((left, right), (low, high)) = frame;
     let at = |k: usize, from: f64, to: f64| from + (to - from) * k as f64 / CELLS as f64;
@@ -144,7 +148,7 @@ fn draw_axes(machine: &SvmModel, schema: &Schema, frame: PictureFrame, svg: &mut
         svg.dot((BOX.0 + 6.0, y - 4.0), 4.0, COLORS[k % COLORS.len()]);
         svg.text(BOX.0 + 18.0, y, Anchor::Start, "small", class(k));
     }
-    let words = ["line: the boundary", "gray: the margin, decision values -1 and +1"];
+    let words = ["line: decision boundary", "gray: margin (decision values -1 and +1)"];
     for (k, words) in words.iter().enumerate() {
         svg.text(BOX.0 + 190.0, bottom + 40.0 + 18.0 * k as f64, Anchor::Start, "small", words);
     }

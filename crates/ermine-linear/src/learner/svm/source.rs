@@ -1,4 +1,4 @@
-//! The features as a matrix of kernel values, in the precision that suits their number and size.
+//! The kernel matrix of the features, in single or double precision.
 
 use crate::kernel::mercer::{self, MercerVerdict};
 use crate::kernel::points::{center, mean};
@@ -10,34 +10,34 @@ use ermine_core::linalg::Design;
 use ermine_core::matrix::Features;
 use ermine_core::progress::Observer;
 
-/// A matrix of kernel values to learn from.
+/// A kernel matrix for training.
 pub enum KernelSource {
-    /// Of many rows: single precision, half the memory and twice the speed.
+    /// Single precision, for many rows: half the memory and twice the speed.
     Single(KernelPoints<f32>),
-    /// Of few rows, or numbers that single precision can't tell apart.
+    /// Double precision, for few rows or for values that single precision can't distinguish.
     Double(KernelPoints<f64>),
-    /// Given, row after row, or computed once for several problems.
+    /// Precomputed, or computed once for several problems.
     Given(Vec<f64>, usize),
     /// The same in single precision.
     GivenSingle(Vec<f32>, usize),
 }
 
-/// From so many rows on, single precision.
+/// Minimum number of rows for single precision.
 const MANY: usize = 4096;
-/// More numbers than this, zeros among them, are not made dense.
+/// Maximum number of values of a sparse table that is made dense.
 const MOST_NUMBERS: usize = 1 << 32;
-/// Numbers up to this size keep kernel values inside the range of single precision.
+/// Values up to this magnitude keep kernel values in the range of single precision.
 const LARGEST: f64 = 1e12;
-/// Exponents of Gaussians up to this size lose less than 1e-5 to the rounding of squared norms.
+/// Exponents of Gaussians up to this magnitude lose less than 1e-5 to the rounding of squared norms.
 const LARGEST_EXPONENT: f64 = 64.0;
 
 impl KernelSource {
-    /// The kernel values of the rows of a table, `center` taken off; without a kernel, the table holds them: in these columns, or in all.
+    /// The kernel matrix of the centered rows of a table; without a kernel, the table contains it, in the given columns or in all.
     pub fn new(kernel: Option<Kernel>, x: &Design, center: &[f64], columns: Option<&[u32]>) -> Result<KernelSource> {
         let Some(kernel) = kernel else { return given(x, columns) };
         if x.n_rows().saturating_mul(x.n_columns()) > MOST_NUMBERS {
             return Err(Error::data(format!(
-                "{} rows of {} columns are too many for a kernel, which makes them dense: linear-svc and linear-svr take them sparse",
+                "a sparse table of {} rows and {} columns is too large for a kernel, which needs dense rows: use linear-svc or linear-svr",
                 x.n_rows(),
                 x.n_columns()
             )));
@@ -57,7 +57,7 @@ impl KernelSource {
     }
 
     /// Solves a dual problem over some of the rows; all if `None`.
-    /// Begins with the solution of narrower bounds, where there is one.
+    /// Warm-starts from a solution with smaller bounds, if there is one.
     pub fn solve(
         &self,
         rows: Option<&[u32]>,
@@ -70,9 +70,7 @@ impl KernelSource {
         if all.into_iter().all(|v| v.is_finite()) {
             return Ok(solution);
         }
-        Err(Error::data(
-            "sums of kernel values overflow: bring the columns to a common scale (standardize), or take a smaller C",
-        ))
+        Err(Error::data("sums of kernel values overflow: use standardize = true or a smaller C"))
     }
 
     fn minimize(
@@ -96,7 +94,7 @@ impl KernelSource {
         }
     }
 
-    /// All kernel values at once, where they take no more than so many bytes and are dearer to compute than to read.
+    /// The full kernel matrix, if it fits into this many bytes and reading a value is faster than computing it.
     pub fn kept(&self, bytes: usize, observer: &dyn Observer) -> Result<Option<KernelSource>> {
         let fits = |n: usize, size: usize| n.saturating_mul(n).saturating_mul(size) <= bytes;
         match self {
@@ -110,7 +108,7 @@ impl KernelSource {
         }
     }
 
-    /// The value of two rows, where all are kept.
+    /// The kernel value of two rows, if the full matrix is kept.
     pub fn kept_value(&self, i: usize, j: usize) -> Option<f64> {
         match self {
             KernelSource::Given(values, n) => Some(values[i * n + j]),
@@ -130,28 +128,28 @@ impl KernelSource {
         }
     }
 
-    /// A warning where the values are not dot products, or aren't known to be: the problem then has no certain minimum. Given values are checked; of kernels it is known.
+    /// A warning if the kernel matrix is not, or not known to be, positive semidefinite: the problem is then not convex. Precomputed values are checked; for kernels it is known.
     pub fn warning(&self, kernel: Option<&Kernel>) -> Result<Option<String>> {
         match (self, kernel) {
             (KernelSource::Given(values, n), _) => Ok(match mercer::verdict(values, *n, 1e-7)? {
                 MercerVerdict::DotProducts => None,
                 MercerVerdict::Offends { least, largest } => Some(format!(
-                    "the kernel values are not dot products (Mercer): their matrix has the eigenvalue {least:.6e}, against {largest:.6e} as the largest; nothing is proven about the minimum"
+                    "the kernel matrix is not positive semidefinite (Mercer's condition): its smallest eigenvalue is {least:.6e}, its largest {largest:.6e}, so nothing is proven about the minimum"
                 )),
                 MercerVerdict::Unknown => Some(format!(
-                    "whether the kernel values of {n} rows are dot products (Mercer) was searched by Lanczos' method, which found no counterexample, and not proven: neither is anything about the minimum"
+                    "it is not proven that the kernel matrix of {n} rows is positive semidefinite (Mercer's condition): Lanczos' method found no negative eigenvalue; nothing is proven about the minimum"
                 )),
             }),
             (_, Some(kernel)) if !kernel.is_mercer() => Ok(Some(
-                "this kernel's values need not be dot products (Mercer): nothing is proven about the minimum".into(),
+                "this kernel need not be positive semidefinite (Mercer's condition), so nothing is proven about the minimum".into(),
             )),
             _ => Ok(None),
         }
     }
 }
 
-/// What is taken off each column: the mean for kernels of distances; for dot products too where the problem is `balanced`, its variables adding up to 0: it changes nothing
-/// but the intercept and the rounding, which far from the origin is all there is.
+/// The center of the columns: their means for kernels of distances, and for dot products if the dual variables sum to 0 (`balanced`). It only changes
+/// the intercept and, far from the origin, avoids rounding errors.
 pub fn center_of(kernel: Option<&Kernel>, x: &Design, balanced: bool) -> Vec<f64> {
     match kernel {
         Some(Kernel::Linear) if balanced => mean(x),
@@ -160,8 +158,8 @@ pub fn center_of(kernel: Option<&Kernel>, x: &Design, balanced: bool) -> Vec<f64
     }
 }
 
-/// The columns that belong to the rows of the features where kernel values are given, a column for each row of their table. A choice of rows, such as a fold or a pair of classes,
-/// is then one of columns too.
+/// For a precomputed kernel, the columns that belong to the rows of the features, one for each row of the table. A subset of rows, such as a fold or a pair of classes,
+/// is then a subset of columns too.
 pub fn own_columns(features: &Features) -> Option<&[u32]> {
     let square = features.columns().first().is_some_and(|column| column.len() == features.n_columns());
     features.rows().filter(|_| square)
@@ -181,13 +179,13 @@ fn check_range(kernel: &Kernel, points: &KernelPoints<f64>) -> Result<()> {
     };
     let by_squares = !matches!(kernel, Kernel::Laplacian { .. });
     let wrong = if !bound.is_finite() || (by_squares && !square.is_finite()) {
-        "large: the kernel's values overflow"
+        "large: kernel values overflow"
     } else if by_squares && largest > 0.0 && square < f64::MIN_POSITIVE {
-        "small: the kernel's values underflow"
+        "small: kernel values underflow"
     } else {
         return Ok(());
     };
-    Err(Error::data(format!("the numbers are too {wrong}; bring the columns to a common scale (standardize)")))
+    Err(Error::data(format!("the values are too {wrong} (use standardize = true)")))
 }
 
 fn over_given<E: KernelElement>(
@@ -233,7 +231,7 @@ fn fits_single(kernel: &Kernel, x: &Design, center: &[f64]) -> bool {
                 let block = x.block(i..i + 1, &mut buffer);
                 block.row(0, x.n_columns()).iter().zip(center).map(|(v, c)| (v - c) * (v - c)).sum()
             }
-            // Sparse rows are near zero in most columns: their own length bounds what matters.
+            // Sparse rows are near zero in most columns, so their norms bound the values.
             Design::Sparse(x) => x.rows().line(i).1.iter().map(|v| v * v).sum(),
         };
         square = square.max(size);
@@ -250,7 +248,7 @@ fn fits_single(kernel: &Kernel, x: &Design, center: &[f64]) -> bool {
     }
 }
 
-/// These columns of the table, or all, as a matrix of kernel values, checked.
+/// Some or all columns of the table as a checked kernel matrix.
 fn given(x: &Design, columns: Option<&[u32]>) -> Result<KernelSource> {
     let (n, width) = (x.n_rows(), x.n_columns());
     if let Some(columns) = columns.filter(|columns| columns.len() == n && columns.iter().all(|&c| (c as usize) < width))
@@ -263,7 +261,7 @@ fn given(x: &Design, columns: Option<&[u32]>) -> Result<KernelSource> {
     }
     if width != n {
         return Err(Error::data(format!(
-            "kernel = precomputed needs a column for each training row, but there are {n} rows and {} columns",
+            "kernel = precomputed needs one column per training row (got {n} rows and {} columns)",
             x.n_columns()
         )));
     }

@@ -1,9 +1,9 @@
-//! Support vector classification: the boundary with the widest margin.
+//! Support vector classification: the hyperplane with the maximum margin.
 //!
 //! **Formula.** `min |w|^2 / 2 + C sum_i c_i max(0, 1 - y_i f(x_i))` with `f(x) = w'phi(x) + b`, where the kernel is `phi(x)'phi(y)` and `c_i` the row's weight; the dual is solved
-//! ([`optim::smo`](crate::optim::smo)). `C = infinity` is the hard margin: no row may be within it, and data that can't be separated is refused with the reason.
+//! ([`optim::smo`](crate::optim::smo)). `C = infinity` is the hard margin: no row may be inside it, and it is an error if the classes can't be separated.
 //!
-//! **Classes.** More than two by all pairs, each a problem over the rows of its two classes; pairs are solved side by side. For one class against the others put `one-vs-rest` over it.
+//! **Classes.** More than two classes are learned one-vs-one, pairs in parallel. For one-vs-rest, use the learner `one-vs-rest` with this one as its `estimator`.
 //!
 //! **Reference.** Cortes and Vapnik, "Support-vector networks" (1995).
 
@@ -30,60 +30,68 @@ use std::sync::{Mutex, PoisonError};
 choice! {
     /// Shape of the decision function for more than two classes.
     pub enum DecisionShape {
-        /// One for each class: its votes, and among equal votes the sums of its decision values.
+        /// One value per class: its votes, with ties broken by the sums of its decision values.
         Ovr = "ovr",
-        /// One for each pair of classes, positive for the first.
+        /// One value per pair of classes, positive for the first.
         Ovo = "ovo",
     }
 }
 
 params! {
-    /// Support vector classification: the boundary with the widest margin.
+    /// Support vector classification: the hyperplane with the maximum margin.
     #[allow(non_snake_case)]
     pub struct Svc("svc") {
         /// Inverse of the regularization strength: the cost of a unit of slack; infinity for a hard margin.
+        /// Higher values fit the training set more closely. Choose it by cross-validation, on a logarithmic scale, together with `gamma`.
         C: f64 = 1.0, range Range::more_than(0.0), tune Log(1e-3, 1e4);
-        /// Kernel; "precomputed" if the columns are kernel values with every training row.
+        /// Kernel function; "precomputed" if the columns are kernel values with every training row.
+        /// "rbf" suits most data; "linear" is fast and gives coefficients (linear-svc is faster still); "poly" and "sigmoid" are for special cases.
         kernel: KernelName = KernelName::Rbf;
         /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
         /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
+        /// Higher values make the influence of each row more local: the model fits the training set more closely. Tune it together with `C`.
         gamma: KernelGamma = KernelGamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
         /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
+        /// The certificate states the duality gap that was reached.
         tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
         /// Size of the kernel cache in megabytes.
+        /// Raise it if training on many rows is slow and memory is free.
         cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
         /// Class weights: none, "balanced", or a list of class=weight.
+        /// "balanced" gives all classes the same total weight: use it if rare classes matter as much as frequent ones.
         class_weight: ClassWeight = ClassWeight::Equal;
         /// Maximum number of SMO steps for each pair of classes; none for no limit below a hundred million.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: Option<usize> = None, range Range::at_least(1.0);
-        /// Break ties between classes by their decision values instead of choosing the first class.
+        /// Break ties between the votes of the pairs of classes by their decision values instead of choosing the first class. For more than two classes.
         break_ties: bool = false;
         /// Shape of the decision function for more than two classes: "ovr", one value for each class, or "ovo", one for each pair. Predictions do not depend on it.
         decision_function_shape: DecisionShape = DecisionShape::Ovr;
         /// Standardize columns to mean 0 and standard deviation 1 before fitting.
+        /// Kernels compare columns by their values, so columns in large units dominate without it. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "svc",
-    summary: "support vector classification: the widest margin, hard or soft, with kernels",
+    summary: "support vector classification with kernels, with a hard or soft margin",
     capabilities: MACHINE,
     family: Family::SupportVector,
 };
 
 /// Default iteration limit: without one, an indefinite kernel might never converge.
 pub const MOST_STEPS: usize = 100_000_000;
-/// `C` times the largest `k(x, x)` that stands for infinity: margins down to 1e-5 of the rows' length are found.
+/// `C` times the largest `k(x, x)` that represents infinity: margins down to 1e-5 of the row norms are found.
 const HARD: f64 = 1e10;
-/// Steps after which a hard margin that isn't found counts as not there.
+/// Number of steps after which the search for a hard margin is given up.
 const HARD_STEPS: usize = 5_000_000;
-/// Pairs of classes that are solved at the same time.
+/// Number of pairs of classes that are solved in parallel.
 const AT_ONCE: usize = 16;
-/// Up to this many rows of two columns are kept for pictures.
+/// Maximum number of rows (of two columns) that are kept for plots.
 const PICTURE: usize = 5000;
 
 /// Two classes of `used` and the rows that belong to them, those of the first class first.
@@ -114,7 +122,7 @@ impl Learner for Svc {
     }
 }
 
-/// Prices of slack from the least to the greatest, each from the solution of the one before; rows and kernel are the same for all.
+/// A path of increasing values of `C`, each warm-started from the solution before it, over the same kernel matrix.
 impl PathLearner for Svc {
     fn parameter(&self) -> &'static str {
         "C"
@@ -130,7 +138,7 @@ impl PathLearner for Svc {
         self.with_problem(data, |problem| {
             let mut output = Output::Values;
             let mut predicted = vec![Vec::new(); values.len()];
-            self.along(problem, problem.source, values, context, |at, solutions| {
+            self.solve_path(problem, problem.source, values, context, |at, solutions| {
                 let machine = self.machine(problem, solutions);
                 output = machine.output();
                 predicted[at] = machine.predict(features)?;
@@ -140,7 +148,7 @@ impl PathLearner for Svc {
         })
     }
 
-    /// One matrix of kernel values for all folds and prices, where it fits the cache and reading beats computing. Not where something of the kernel is estimated from the
+    /// One kernel matrix for all folds and values of `C`, if it fits into the cache and reading is faster than computing. Not if kernel parameters are estimated from the
     /// training rows.
     fn predict_splits(
         &self,
@@ -168,10 +176,10 @@ impl PathLearner for Svc {
             let context = &Context { observer: &one_at_a_time, ..*context };
             let of_split = |(pairs, test): (Vec<ClassPair>, Vec<u32>)| {
                 let mut predicted = vec![Vec::new(); values.len()];
-                // Given values need no kernel, and the machines no rows.
+                // A precomputed kernel needs no kernel function and no rows.
                 let problem = SvcProblem { pairs, kernel: None, columns: None, ..*problem };
                 let mut output = Output::Values;
-                self.along(&problem, &kept, values, context, |at, solutions| {
+                self.solve_path(&problem, &kept, values, context, |at, solutions| {
                     let machine = self.machine(&problem, solutions);
                     output = machine.output();
                     predicted[at] = machine.predictions(decisions(&machine, &kept, &test));
@@ -187,7 +195,7 @@ impl PathLearner for Svc {
     }
 }
 
-/// The decision values of some of the rows whose kernel values are kept.
+/// The decision values of some rows of the kernel matrix.
 fn decisions(machine: &SvmModel, kept: &KernelSource, rows: &[u32]) -> Vec<f64> {
     let width = machine.n_decisions();
     let mut out = vec![0.0; rows.len() * width];
@@ -198,7 +206,7 @@ fn decisions(machine: &SvmModel, kept: &KernelSource, rows: &[u32]) -> Vec<f64> 
     out
 }
 
-/// What is to be solved, whatever slack costs.
+/// The problem without its value of `C`.
 struct SvcProblem<'a> {
     data: &'a Dataset,
     classes: &'a ObservedClasses,
@@ -209,13 +217,13 @@ struct SvcProblem<'a> {
     scaling: &'a [(f64, f64)],
     kernel: Option<Kernel>,
     source: &'a KernelSource,
-    /// What was taken off the columns.
+    /// Center of the columns.
     center: &'a [f64],
-    /// The columns of the rows, where kernel values are given.
+    /// The columns of the rows, for a precomputed kernel.
     columns: Option<&'a [u32]>,
 }
 
-/// Those of some rows that belong to each pair of classes.
+/// The rows of each pair of classes.
 fn pairs(classes: &ObservedClasses, rows: Vec<u32>) -> Vec<ClassPair> {
     let k = classes.used.len();
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
@@ -233,14 +241,14 @@ impl Svc {
         KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 }
     }
 
-    /// Turns data into a problem, and works on it.
+    /// Prepares the problem and calls `work` with it.
     fn with_problem<T>(&self, data: &Dataset, work: impl FnOnce(&SvcProblem<'_>) -> Result<T>) -> Result<T> {
         let classes = ObservedClasses::of(data)?;
         let options = DesignOptions { degree: 1, interaction_only: false, references: false };
         let prepared = PreparedData::new(data, options, &self.class_weight)?;
         let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
         let kernel = self.choice().kernel(&x, data.weight())?;
-        // The coefficients of a pair add up to 0.
+        // The coefficients of a pair sum to 0.
         let center = center_of(kernel.as_ref(), &x, true);
         let columns = own_columns(data.features());
         let source = KernelSource::new(kernel, &x, &center, columns)?;
@@ -260,14 +268,14 @@ impl Svc {
         })
     }
 
-    /// Solves for each price of slack, the least first, and tells each solution with the place of its price.
-    fn along(
+    /// Solves for each value of `C`, the smallest first, and calls back with its index and solution.
+    fn solve_path(
         &self,
         problem: &SvcProblem<'_>,
         source: &KernelSource,
         values: &[Value],
         context: &Context<'_>,
-        mut tell: impl FnMut(usize, &[SmoSolution]) -> Result<()>,
+        mut on_solution: impl FnMut(usize, &[SmoSolution]) -> Result<()>,
     ) -> Result<()> {
         let price = |at: &usize| values[*at].number().unwrap_or(self.C);
         let mut order: Vec<usize> = (0..values.len()).collect();
@@ -279,13 +287,13 @@ impl Svc {
             if priced.C.is_infinite() {
                 priced.harden(problem, source, &mut solutions, context)?;
             }
-            tell(at, &solutions)?;
+            on_solution(at, &solutions)?;
             earlier = Some(solutions);
         }
         Ok(())
     }
 
-    /// Pairs side by side, as many at once as share the cache.
+    /// Solves pairs in parallel, as many as share the cache.
     fn solve(
         &self,
         problem: &SvcProblem<'_>,
@@ -340,7 +348,7 @@ impl Svc {
         source.solve(Some(&pair.rows), &dual, &options, earlier)
     }
 
-    /// The fitted machine of solutions.
+    /// The fitted model.
     fn machine(&self, problem: &SvcProblem<'_>, solutions: &[SmoSolution]) -> SvmModel {
         let SvcProblem { data, classes, pairs, x, kernel, source, .. } = problem;
         let mut assembled = assemble(classes, pairs, solutions, data.n_rows());
@@ -379,8 +387,8 @@ impl Svc {
         (0..pair.rows.len()).all(|k| own(k) >= 1.0 - 10.0 * self.tol)
     }
 
-    /// A hard margin exists only if every row is outside it. Where rows are within it though a hyperplane separates the classes, they are solved again with a `C` that the margin of the hyperplane
-    /// bounds: the coefficients of the widest margin add up to `1 / margin^2`.
+    /// A hard margin exists only if every row is outside it. If rows are inside it although a hyperplane separates the classes, the problem is solved again with a `C` bounded by the margin of
+    /// that hyperplane: the coefficients of the maximum margin sum to `1 / margin^2`.
     fn harden(
         &self,
         problem: &SvcProblem<'_>,
@@ -391,7 +399,7 @@ impl Svc {
         let SvcProblem { x, kernel, classes, pairs, .. } = problem;
         let refuse = |why: String| {
             Err(Error::data(format!(
-                "the rows can't be separated with a hard margin (C = infinity){why}; a finite C allows slack"
+                "the classes can't be separated with a hard margin (C = infinity){why}; use a finite C"
             )))
         };
         for (pair, solution) in pairs.iter().zip(solutions) {
@@ -410,17 +418,17 @@ impl Svc {
                     *solution = self.solve_pair(pair, source, problem.weights, c, None, cache, context)?;
                     if !self.is_hard(pair, solution) {
                         return Err(Error::data(format!(
-                            "the classes are separable, by a hyperplane with a margin of {margin:.3e}, but the widest margin (C = infinity) was not found to the precision of tol: bring the columns to a common scale (standardize), or take a large finite C"
+                            "the classes are linearly separable with a margin of {margin:.3e}, but the maximum margin (C = infinity) was not found within the tolerance: use standardize = true or a large finite C"
                         )));
                     }
                 }
                 Some(Separation::Overlap { .. }) => {
-                    return refuse(": no hyperplane does (proven by linear programming)".into());
+                    return refuse(": no hyperplane separates them (proven by linear programming)".into());
                 }
                 _ => {
                     let proven = if kernel.is_some_and(|kernel| kernel.is_mercer()) { " (proven)" } else { "" };
                     let widest = 1.0 / (2.0 * solution.outcome.lower_bound.unwrap_or(0.0)).sqrt();
-                    return refuse(format!(" wider than {widest:.3e}{proven}, and no narrower one was found"));
+                    return refuse(format!(" of more than {widest:.3e}{proven}, and no smaller one was found"));
                 }
             }
         }
@@ -434,7 +442,7 @@ impl Svc {
         solutions: &[SmoSolution],
     ) -> Result<Certificate> {
         let objective = if self.C.is_infinite() {
-            "|w|^2 / 2, no row within the margin".to_string()
+            "|w|^2 / 2, with no row inside the margin".to_string()
         } else {
             format!("|w|^2 / 2 + {} * sum of slacks", self.C)
         };
@@ -449,7 +457,7 @@ impl Svc {
     }
 }
 
-/// An observer of several problems that are solved at the same time: their calls wait for each other.
+/// An observer that several problems share; their calls are serialized.
 struct SerialObserver<'a> {
     lock: Mutex<()>,
     observer: &'a dyn Observer,
@@ -462,7 +470,7 @@ impl Observer for SerialObserver<'_> {
     }
 }
 
-/// The parts of a machine that follow from the solutions.
+/// The parts of the model that are computed from the solutions.
 struct SvmParts {
     support: Vec<u32>,
     coefficients: Matrix,
@@ -471,7 +479,7 @@ struct SvmParts {
     training: SvmTrainingFacts,
 }
 
-/// The support vectors of all pairs, by class, and how much each counts in each pair of its class.
+/// The support vectors of all pairs, by class, and their coefficients in each pair.
 fn assemble(classes: &ObservedClasses, pairs: &[ClassPair], solutions: &[SmoSolution], n: usize) -> SvmParts {
     let k = classes.used.len();
     let mut supports = vec![false; n];
@@ -497,7 +505,7 @@ fn assemble(classes: &ObservedClasses, pairs: &[ClassPair], solutions: &[SmoSolu
             }
         }
     }
-    // Without a pair of rows that counts there is no margin to be had; a kernel that is none may have no width at all.
+    // Without support vectors there is no margin; an indefinite kernel may have no positive width.
     let width = |s: &SmoSolution| {
         let square: f64 = s.variables.iter().zip(&s.sums).map(|(b, s)| b * s).sum();
         if square >= 0.0 { 1.0 / square.sqrt() } else { f64::NAN }

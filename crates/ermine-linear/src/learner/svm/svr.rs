@@ -1,7 +1,7 @@
-//! Support vector regression: a tube around the target, and rows outside it pull.
+//! Support vector regression with an epsilon-insensitive tube.
 //!
 //! **Formula.** `min |w|^2 / 2 + C sum_i c_i max(0, |y_i - f(x_i)| - epsilon)` with `f(x) = w'phi(x) + b`; the dual is solved ([`optim::smo`](crate::optim::smo)). Only rows on or outside the
-//! tube support the function. Several targets are a problem each, over the same kernel values.
+//! tube are support vectors. Several targets are separate problems over the same kernel matrix.
 //!
 //! **Reference.** Smola and Schoelkopf, "A tutorial on support vector regression" (2004).
 
@@ -27,31 +27,39 @@ params! {
     #[allow(non_snake_case)]
     pub struct Svr("svr") {
         /// Inverse of the regularization strength: the cost of a unit of error outside the tube.
+        /// Higher values fit the training set more closely. Choose it by cross-validation, on a logarithmic scale, together with `gamma`.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-3, 1e4);
-        /// Half the width of the epsilon-insensitive tube: smaller errors are not penalized.
+        /// Half the width of the epsilon-insensitive tube: smaller errors do not count.
+        /// In the units of the target. Higher values give fewer support vectors.
         epsilon: f64 = 0.1, range Range::between(0.0, 1e100), tune Log(1e-4, 1.0);
-        /// Kernel; "precomputed" if the columns are kernel values with every training row.
+        /// Kernel function; "precomputed" if the columns are kernel values with every training row.
+        /// "rbf" suits most data; "linear" is fast and gives coefficients (linear-svr is faster still); "poly" and "sigmoid" are for special cases.
         kernel: KernelName = KernelName::Rbf;
         /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
         /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
+        /// Higher values make the influence of each row more local: the model fits the training set more closely. Tune it together with `C`.
         gamma: KernelGamma = KernelGamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
         /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
         /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
+        /// The certificate states the duality gap that was reached.
         tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
         /// Size of the kernel cache in megabytes.
+        /// Raise it if training on many rows is slow and memory is free.
         cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
         /// Maximum number of SMO steps; none for no limit below a hundred million.
+        /// Raise it if the certificate reports that the limit was reached.
         max_iter: Option<usize> = None, range Range::at_least(1.0);
         /// Standardize columns to mean 0 and standard deviation 1 before fitting.
+        /// Kernels compare columns by their values, so columns in large units dominate without it. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false;
     }
 }
 
 static INFO: LearnerInfo = LearnerInfo {
     name: "svr",
-    summary: "support vector regression: a tube around the target, with kernels",
+    summary: "support vector regression with kernels",
     capabilities: Capabilities { tasks: &[Task::Regression], multi_output: true, ..MACHINE },
     family: Family::SupportVector,
 };
@@ -80,9 +88,9 @@ impl Learner for Svr {
             working_set: WORKING_SET,
             observer: context.observer,
         };
-        let mut objective = format!("|w|^2 / 2 + {} * sum of distances beyond {}", self.C, self.epsilon);
+        let mut objective = format!("|w|^2 / 2 + {} * sum of absolute errors beyond {}", self.C, self.epsilon);
         if targets.len() > 1 {
-            objective.push_str(", added up over the targets");
+            objective.push_str(", summed over the targets");
         }
         let mut trained = train_values(data, choice, self.standardize, &duals, &options, objective)?;
         let slack = |y: f64, f: f64| ((y - f).abs() - self.epsilon).max(0.0);
@@ -95,17 +103,17 @@ impl Learner for Svr {
     }
 }
 
-/// A machine that predicts numbers, and how it came about.
+/// A fitted regression machine with its solutions.
 pub struct TrainedMachine {
-    /// The machine.
+    /// The model.
     pub machine: SvmModel,
     /// The solution for each target.
     pub solutions: Vec<SmoSolution>,
-    /// What is proven about it.
+    /// Its certificate.
     pub certificate: ermine_core::model::Certificate,
 }
 
-/// Trains a machine that predicts numbers, or a score of one class: a function for each dual problem, over the same kernel values.
+/// Trains a machine for regression or one class: a function for each dual problem, over the same kernel matrix.
 pub fn train_values(
     data: &Dataset,
     choice: KernelChoice,
@@ -129,7 +137,7 @@ pub fn train_values(
         certificate.notes.push(warning);
     }
     let n = data.n_rows();
-    // A row's two variables, where it has two, count together.
+    // The two dual variables of a row are combined.
     let count = |s: &SmoSolution, i: usize| s.variables[i] + s.variables.get(n + i).copied().unwrap_or(0.0);
     let supports = |i: &u32| solutions.iter().any(|s| count(s, *i as usize) != 0.0);
     let support: Vec<u32> = (0..n as u32).filter(supports).collect();

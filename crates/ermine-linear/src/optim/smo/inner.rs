@@ -1,4 +1,4 @@
-//! Sequential minimal optimization within a working set whose kernel values are all at hand.
+//! Sequential minimal optimization within a working set whose kernel values are all known.
 //!
 //! Each step moves the pair of greatest gain: `i` with the largest pull among those that can rise, and the `j` among those that can fall for which `(v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij)` is
 //! largest. The gains are compared in single precision: they only choose.
@@ -74,8 +74,8 @@ impl<'k, E: KernelElement> InnerProblem<'k, E> {
                 return Ok(step);
             }
             let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * row[j].wide();
-            let wish = (top - self.pull[j]) / curvature.max(LEAST_CURVATURE);
-            let change = self.shift(i, j, wish);
+            let step = (top - self.pull[j]) / curvature.max(LEAST_CURVATURE);
+            let change = self.shift(i, j, step);
             let other = &self.kernel[j * q..(j + 1) * q];
             extremes = seek(&mut self.pull, &self.rise, &self.fall, row, other, change);
         }
@@ -83,9 +83,9 @@ impl<'k, E: KernelElement> InnerProblem<'k, E> {
     }
 
     /// Moves variable `i` up and `j` down by as much as is wished and allowed; variables that reach a bound are on it exactly.
-    fn shift(&mut self, i: usize, j: usize, wish: f64) -> f64 {
+    fn shift(&mut self, i: usize, j: usize, step: f64) -> f64 {
         let (above, below) = (self.high[i] - self.variables[i], self.variables[j] - self.low[j]);
-        let change = wish.min(above).min(below);
+        let change = step.min(above).min(below);
         self.variables[i] = if change >= above { self.high[i] } else { self.variables[i] + change };
         self.variables[j] = if change >= below { self.low[j] } else { self.variables[j] - change };
         self.mark(i);

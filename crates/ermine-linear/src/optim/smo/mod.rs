@@ -11,7 +11,7 @@
 //! **Idea.** With `v = p - Kb`, a pair `i, j` with `b_i < high`, `b_j > low` and `v_i > v_j` can be improved by moving `b_i` up and `b_j` down; at the optimum there is no such pair, and
 //! `v` of the rows inside their bounds is the intercept. Rows are optimized a working set at a time: the worst offenders, and half of the set before (`working_set`); within it pairs
 //! are chosen by second-order gain (`inner`), whose cost doesn't depend on `n`; then all `v` are brought up to date with one pass over the kernel rows that changed, which all
-//! cores share and of which, where they are dear, as many are kept as the cache may hold (`rows`). Small problems end with Newton steps over the free variables (`polish`), exact to rounding.
+//! cores share and of which, if they are expensive to compute, as many are kept as fit into the cache (`rows`). Small problems end with Newton steps over the free variables (`polish`), exact to rounding.
 //!
 //! **Certificate.** For any intercept the primal value is `b'Kb / 2 + sum max(low r, high r) + intercept total` with `r = v - intercept`; the dual bounds it from below.
 //!
@@ -45,7 +45,7 @@ pub struct DualProblem {
     pub total: f64,
 }
 
-/// When to stop, and what to use.
+/// Stopping criteria and resources.
 #[derive(Clone, Copy)]
 pub struct SmoOptions<'a> {
     /// Stop when no pair violates the optimality conditions by more than this.
@@ -64,10 +64,10 @@ pub struct SmoOptions<'a> {
 pub const WORKING_SET: usize = 1536;
 /// So many variables for each one in a working set, down to [`LEAST_SET`].
 const PER_PLACE: usize = 6;
-/// Fewer would be too few to be worth a pass over all rows.
+/// Minimum number of variables for which a pass over all rows pays off.
 const LEAST_SET: usize = 192;
 
-/// A solution and what is known about it.
+/// A solution with its residual and gap.
 #[derive(Debug, Clone)]
 pub struct SmoSolution {
     /// The variables.

@@ -10,7 +10,7 @@ use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix};
 use ermine_core::progress::Observer;
 
-/// More free variables than this would cost more than they are worth.
+/// Maximum number of free variables; more would take too long.
 const MOST_FREE: usize = 600;
 /// Most steps.
 const STEPS: usize = 12;

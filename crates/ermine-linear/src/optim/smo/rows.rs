@@ -1,7 +1,7 @@
-//! Kernel rows: computed once, kept as long as there is room, and added to the sums of all rows.
+//! The cache of kernel rows, and their addition to the sums of all rows.
 //!
 //! Columns are cut into chunks whose bounds depend on `n` alone. A chunk owns its part of every kept row and of the sums, so that threads share nothing, and adds the rows in the same
-//! order whatever their number. When there is no more room the rows that were used longest ago give way; rows without a place are computed, used and forgotten.
+//! order whatever their number. When the cache is full, the least recently used rows are evicted; rows that are not cached are computed and discarded.
 
 use crate::kernel::{KernelElement, KernelMatrix};
 use ermine_core::error::Result;

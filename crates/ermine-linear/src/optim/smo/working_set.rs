@@ -1,4 +1,4 @@
-//! Which variables to optimize next: the worst offenders of both kinds, beside the newer half of the set before.
+//! Selection of the working set: the variables with the largest violations of both kinds, and the newer half of the previous set.
 //!
 //! Keeping half matters: variables that were moved together interact, and a set of newcomers only would undo them.
 

@@ -476,7 +476,7 @@ impl Fitted for NeighborModel {
         format!(
             "{which} of {n} training rows decide\n  metric: {metric}\n  weights: {:?}\n  ties: {}\n  index: {choice}\n",
             rules.weights,
-            rules.tie.words()
+            rules.tie.description()
         )
     }
 

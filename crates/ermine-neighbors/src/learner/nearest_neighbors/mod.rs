@@ -24,7 +24,9 @@ pub mod parameters;
 mod space;
 
 pub use fitted::NeighborModel;
-pub use parameters::{CustomFunctions, Keep, MetricName, NearestNeighbors, SearchAlgorithm, TieName, WeightName};
+pub use parameters::{
+    CustomFunctions, MetricName, NearestNeighbors, PrototypeSelection, SearchAlgorithm, TieName, WeightName,
+};
 
 use super::{Capabilities, Context, Family, Learner, LearnerInfo, PathLearner, SplitPredictions, Trained};
 use crate::search::condense;
@@ -76,7 +78,7 @@ impl Learner for NearestNeighbors {
 
     /// Only if the number of neighbors doesn't affect training. Text and categories are not converted by a schema, so they have no path.
     fn path(&self) -> Option<&dyn PathLearner> {
-        let plain = self.radius.is_none() && self.max_neighbors.is_none() && self.keep == Keep::All;
+        let plain = self.radius.is_none() && self.max_neighbors.is_none() && self.keep == PrototypeSelection::All;
         (plain && self.metric.form() == RowForm::Encoded).then_some(self)
     }
 }
@@ -242,7 +244,7 @@ impl NearestNeighborsOf {
     /// The metric of rows or of text, or another one of the same form.
     fn measure(&self, rows: &EncodedRows, other: Option<MetricName>, data: &Dataset) -> Result<RowMetric> {
         if let Some(other) = other.filter(|other| other.form() != self.form()) {
-            let metric = if self.own.metric.is_some() { "custom" } else { self.params.metric.word() };
+            let metric = if self.own.metric.is_some() { "custom" } else { self.params.metric.as_str() };
             let need = format!("metric = {metric} with tie_metric = {other}: they compare rows in different forms");
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
@@ -294,7 +296,7 @@ impl NearestNeighborsOf {
         }
         let name = other.unwrap_or(self.params.metric);
         if other.is_none() && self.own.metric.is_some() || name == MetricName::Mahalanobis {
-            let name = if name == MetricName::Mahalanobis { name.word() } else { "custom" };
+            let name = if name == MetricName::Mahalanobis { name.as_str() } else { "custom" };
             return refuse(format!("metric = {name} for sparse columns: it needs dense ones"));
         }
         // The other metrics don't use the rows.
@@ -330,14 +332,14 @@ impl NearestNeighborsOf {
     /// The rows of a condensed or edited set, ascending; `None` if all are kept.
     fn kept_rows(&self, rows: &EncodedRows, answers: &StoredTargets, measure: &RowMetric) -> Result<Option<Vec<u32>>> {
         let (keep, k) = (self.params.keep, self.params.n_neighbors);
-        if keep == Keep::All {
+        if keep == PrototypeSelection::All {
             return Ok(None);
         }
         let unsupported = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
         let StoredTargets::Classes { codes, n_classes } = answers else {
             return unsupported(format!("keep = {keep} for regression (it is for classification)"));
         };
-        if keep == Keep::Condensed {
+        if keep == PrototypeSelection::Condensed {
             let (EncodedRows::Rows { values, width }, RowMetric::Rows(metric)) = (rows, measure) else {
                 return unsupported("keep = condensed for text or sparse columns".into());
             };

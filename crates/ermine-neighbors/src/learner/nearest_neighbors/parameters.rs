@@ -96,7 +96,7 @@ choice! {
 
 choice! {
     /// Training rows to keep.
-    pub enum Keep {
+    pub enum PrototypeSelection {
         /// All of them.
         All = "all",
         /// Hart's condensed set: those needed to classify all others by their nearest neighbor.
@@ -109,34 +109,43 @@ choice! {
 params! {
     /// Predicts the majority class or the mean of the nearest training rows.
     pub struct NearestNeighbors("nearest-neighbors") {
-        /// Number of neighbors.
+        /// Number of neighbors that vote (classification) or are averaged (regression).
+        /// More neighbors give smoother predictions: 1 fits every training row. Choose it by cross-validation, or with `max_neighbors`.
         n_neighbors: usize = 5, range Range::at_least(1.0), tune Log(1, 50);
         /// Choose the number of neighbors from 1 to this by leave-one-out error; overrides `n_neighbors`.
+        /// One search of the training set is enough for all of them.
         max_neighbors: Option<usize> = None, range Range::at_least(1.0);
         /// Use all training rows within this distance instead of the `n_neighbors` nearest; the nearest one if there are none.
+        /// For data whose density varies little; the number of neighbors then follows the density.
         radius: Option<f64> = None, range Range::more_than(0.0);
-        /// Weight of each neighbor.
+        /// Weight of each neighbor: equal (uniform), inverse distance (distance), or a kernel of the distance.
+        /// distance gives near neighbors more influence, which helps if the data are sparse.
         weights: WeightName = WeightName::Uniform, tune Each;
-        /// Kernel width; none for the distance of the first neighbor that is not counted.
+        /// Width of the kernel, for `weights` that are kernels; none for the distance of the first neighbor that is not counted.
         kernel_width: Option<f64> = None, range Range::more_than(0.0);
-        /// How far apart two rows are.
+        /// Distance between two rows.
+        /// euclidean and minkowski need comparable units (see `standardize`); manhattan is less sensitive to outliers; hamming compares categories, mixed (Gower) numbers and categories, edit and hamming_text one column of text.
         metric: MetricName = MetricName::Minkowski;
         /// Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
         p: f64 = 2.0, range Range::between(1.0, 1000.0);
         /// Covariance matrix of the mahalanobis metric, row by row, for the encoded columns; estimated from the training set if not given.
         covariance: Option<Vec<f64>> = None;
         /// Standardize numeric columns to mean 0 and standard deviation 1 first.
+        /// Without it, columns in large units dominate the distance. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense columns.
         standardize: bool = false, tune Each;
-        /// How ties between classes are broken.
+        /// How ties between classes are broken: the first class, one more or one fewer neighbor, the distances, or the neighbors by `tie_metric`.
         tie: TieName = TieName::First;
         /// Second metric, for `tie` = other_metric.
         tie_metric: MetricName = MetricName::Manhattan;
-        /// Index that is searched. All but hnsw (approximate) return the same neighbors.
+        /// Search index: auto, kd_tree, ball_tree, brute or hnsw (approximate).
+        /// All but hnsw return the same neighbors. Use hnsw for millions of rows with many columns; the certificate states its recall.
         algorithm: SearchAlgorithm = SearchAlgorithm::Auto;
-        /// Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take longer.
+        /// Number of candidates that a search with `algorithm` = hnsw keeps.
+        /// Higher values find more of the true neighbors but take longer.
         search_width: usize = 100, range Range::between(1.0, 1_000_000.0);
-        /// Training rows to keep (classification only).
-        keep: Keep = Keep::All;
+        /// Training rows to keep: all, Hart's condensed set (rows needed to classify the others) or Wilson's edited set (rows that their neighbors agree with). For classification.
+        /// Smaller sets make the model smaller and prediction faster.
+        keep: PrototypeSelection = PrototypeSelection::All;
     }
 }
 

@@ -73,8 +73,8 @@ impl<L: Loss> PointwiseObjective<L> {
         match rows.target.iter().position(|&y| !loss.targets().contains(y)) {
             None => Ok(Box::new(PointwiseObjective::new(loss, rows))),
             Some(row) => {
-                let (name, allowed, row, value) = (loss.name(), loss.targets(), row + 1, rows.target[row]);
-                Err(Error::data(format!("the {name} needs targets that are {allowed} (row {row} has {value})")))
+                let (name, allowed, value) = (loss.name(), loss.targets(), rows.target[row]);
+                Err(Error::row(row, format!("the target is {value}, but the {name} needs targets that are {allowed}")))
             }
         }
     }

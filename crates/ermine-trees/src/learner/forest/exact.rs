@@ -4,14 +4,14 @@
 
 use super::fitted::FittedForest;
 use super::train::{ForestMember, ForestTraining};
-use super::{ColumnsTried, ForestClassWeight};
+use super::{ForestClassWeight, ForestMaxFeatures};
 use crate::learner::decision_tree::{DecisionTree, Splitter};
 use crate::learner::fitted_tree::importances;
 use crate::tree::Forest;
 use crate::tree::prune::cost_complexity;
 use ermine_core::error::Result;
 use ermine_core::learner::Context;
-use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
+use ermine_core::learner::parameters::{ClassWeight, CountOrFraction, MaxFeatures};
 use ermine_core::matrix::Task;
 use ermine_core::progress::PartObserver;
 use ermine_core::rng::{Purpose, RngExt};
@@ -28,16 +28,16 @@ impl ForestTraining<'_> {
     fn tree_learner(&self) -> DecisionTree {
         let (s, n) = (self.settings, self.n_draws());
         let max_features = match (s.max_features, self.data.task()) {
-            (ColumnsTried::Of(max_features), _) => max_features,
-            (ColumnsTried::Auto, Task::Classification) => MaxFeatures::Sqrt,
-            (ColumnsTried::Auto, _) => MaxFeatures::All,
+            (ForestMaxFeatures::Of(max_features), _) => max_features,
+            (ForestMaxFeatures::Auto, Task::Classification) => MaxFeatures::Sqrt,
+            (ForestMaxFeatures::Auto, _) => MaxFeatures::All,
         };
         DecisionTree {
             criterion: s.criterion,
             splitter: if s.random_splits { Splitter::Random } else { Splitter::Best },
             max_depth: s.max_depth,
-            min_samples_split: Amount::Count(s.min_samples_split.of(n)),
-            min_samples_leaf: Amount::Count(s.min_samples_leaf.of(n)),
+            min_samples_split: CountOrFraction::Count(s.min_samples_split.of(n)),
+            min_samples_leaf: CountOrFraction::Count(s.min_samples_leaf.of(n)),
             min_weight_fraction_leaf: s.min_weight_fraction_leaf,
             max_features,
             max_leaf_nodes: s.max_leaf_nodes,

@@ -3,7 +3,7 @@
 //! **Warm start.** Tree t depends on the random seed and on t only, so continuing from a forest of 50 trees to 100 trees gives exactly the forest of 100 trees.
 
 use super::fitted::FittedForest;
-use super::{Amount, ColumnsTried, ForestClassWeight, ForestMethod};
+use super::{CountOrFraction, ForestClassWeight, ForestMaxFeatures, ForestMethod};
 use crate::learner::decision_tree::TreeCriterion;
 use crate::tree::Forest;
 use ermine_core::error::{Error, Result};
@@ -26,14 +26,14 @@ pub struct ForestSettings<'a> {
     pub(super) n_estimators: usize,
     pub(super) criterion: Option<TreeCriterion>,
     pub(super) max_depth: Option<usize>,
-    pub(super) min_samples_split: Amount,
-    pub(super) min_samples_leaf: Amount,
+    pub(super) min_samples_split: CountOrFraction,
+    pub(super) min_samples_leaf: CountOrFraction,
     pub(super) min_weight_fraction_leaf: f64,
-    pub(super) max_features: ColumnsTried,
+    pub(super) max_features: ForestMaxFeatures,
     pub(super) max_leaf_nodes: Option<usize>,
     pub(super) min_impurity_decrease: f64,
     pub(super) bootstrap: bool,
-    pub(super) max_samples: Option<Amount>,
+    pub(super) max_samples: Option<CountOrFraction>,
     pub(super) class_weight: &'a ForestClassWeight,
     pub(super) monotonic_cst: &'a [i64],
     pub(super) ccp_alpha: f64,
@@ -89,15 +89,16 @@ impl ForestSettings<'_> {
             Err(Error::Param { owner: self.name.into(), name: name.into(), value, allowed: allowed.into() })
         };
         let unsupported = |need: String| Err(Error::Unsupported { learner: self.name.into(), need });
-        for (name, asked) in [("oob_score", self.oob_score), ("permutation_importances", self.permutation_importances)]
+        for (name, requested) in
+            [("oob_score", self.oob_score), ("permutation_importances", self.permutation_importances)]
         {
-            if !self.bootstrap && asked {
-                return refuse(name, "true".into(), "false, or bootstrap = true");
+            if !self.bootstrap && requested {
+                return refuse(name, "true".into(), "false unless bootstrap = true");
             }
         }
         if let Some(amount) = self.max_samples {
             if !self.bootstrap {
-                return refuse("max_samples", amount.to_value().to_string(), "none, or bootstrap = true");
+                return refuse("max_samples", amount.to_value().to_string(), "none unless bootstrap = true");
             }
             amount.of_at_most(data.n_rows(), self.name, "max_samples")?;
         }

@@ -47,7 +47,7 @@ pub(super) fn calibrate(
         held_out.scores.extend(add_init_scores(part, model.scores(part.features(), model.booster.n_rounds())?)?);
         held_out.truth.extend_from_slice(part.values()?.0);
         held_out.weight.extend((0..part.n_rows()).map(|row| part.row_weight(row)));
-        // The rows of a single part are divided in two, so that each half is judged by the errors of the other.
+        // The rows of a single part are divided in two, so that each half is calibrated by the errors of the other.
         held_out.fold.extend((0..part.n_rows()).map(|row| if parts.len() > 1 { number } else { row % 2 }));
     }
     let offsets = held_out.offsets(|_| true);

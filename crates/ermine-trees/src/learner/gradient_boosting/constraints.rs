@@ -9,47 +9,49 @@ use ermine_core::param::{ParamKind, ParamType, Value};
 
 /// Which way the prediction may go as a column rises: 1 up, -1 down, 0 either.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Monotone {
+pub enum MonotoneConstraints {
     /// For each column in turn; none for no constraints.
-    ByPlace(Vec<i64>),
+    ByIndex(Vec<i64>),
     /// Of the columns with these names; the others are free.
     ByName(Vec<(String, i64)>),
 }
 
 /// Groups of columns that may meet on a way from the root of a tree to a leaf; none for no constraints.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Interactions(pub Vec<Vec<ColumnKey>>);
+pub struct InteractionConstraints(pub Vec<Vec<ColumnKey>>);
 
 /// A column, by its place or its name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnKey {
     /// Its place, from 0.
-    Place(usize),
+    Index(usize),
     /// Its name.
     Name(String),
 }
 
-impl Default for Monotone {
+impl Default for MonotoneConstraints {
     fn default() -> Self {
-        Monotone::ByPlace(Vec::new())
+        MonotoneConstraints::ByIndex(Vec::new())
     }
 }
 
-impl From<Vec<i64>> for Monotone {
+impl From<Vec<i64>> for MonotoneConstraints {
     fn from(directions: Vec<i64>) -> Self {
-        Monotone::ByPlace(directions)
+        MonotoneConstraints::ByIndex(directions)
     }
 }
 
-impl<const N: usize> From<[(&str, i64); N]> for Monotone {
+impl<const N: usize> From<[(&str, i64); N]> for MonotoneConstraints {
     fn from(named: [(&str, i64); N]) -> Self {
-        Monotone::ByName(named.map(|(name, direction)| (name.to_string(), direction)).to_vec())
+        MonotoneConstraints::ByName(named.map(|(name, direction)| (name.to_string(), direction)).to_vec())
     }
 }
 
-impl From<Vec<Vec<usize>>> for Interactions {
+impl From<Vec<Vec<usize>>> for InteractionConstraints {
     fn from(groups: Vec<Vec<usize>>) -> Self {
-        Interactions(groups.into_iter().map(|group| group.into_iter().map(ColumnKey::Place).collect()).collect())
+        InteractionConstraints(
+            groups.into_iter().map(|group| group.into_iter().map(ColumnKey::Index).collect()).collect(),
+        )
     }
 }
 
@@ -70,12 +72,12 @@ fn place(parameter: &str, name: &str, data: &Dataset) -> Result<usize> {
     refuse(parameter, name, format!("the name of a feature column{}", hint.unwrap_or_default()))
 }
 
-impl Monotone {
+impl MonotoneConstraints {
     /// Whether any column is constrained.
-    pub fn binds(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         match self {
-            Monotone::ByPlace(directions) => directions.iter().any(|&d| d != 0),
-            Monotone::ByName(named) => named.iter().any(|(_, d)| *d != 0),
+            MonotoneConstraints::ByIndex(directions) => directions.iter().any(|&d| d != 0),
+            MonotoneConstraints::ByName(named) => named.iter().any(|(_, d)| *d != 0),
         }
     }
 
@@ -84,23 +86,23 @@ impl Monotone {
         const NAME: &str = "monotone_constraints";
         let d = data.features().n_columns();
         let named = match self {
-            Monotone::ByPlace(directions) if directions.is_empty() || directions.len() == d => {
+            MonotoneConstraints::ByIndex(directions) if directions.is_empty() || directions.len() == d => {
                 return Ok(directions.clone());
             }
-            Monotone::ByPlace(directions) => {
+            MonotoneConstraints::ByIndex(directions) => {
                 return refuse(
                     NAME,
                     self.to_value(),
                     format!("{d} numbers, one for each column, not {}", directions.len()),
                 );
             }
-            Monotone::ByName(named) => named,
+            MonotoneConstraints::ByName(named) => named,
         };
         let mut directions = vec![None; d];
         for (name, direction) in named {
             let slot = &mut directions[place(NAME, name, data)?];
             if !(-1..=1).contains(direction) || slot.is_some() {
-                return refuse(NAME, format!("{name}={direction}"), "each column once, with 1, 0 or -1");
+                return refuse(NAME, format!("{name}={direction}"), "one direction (1, 0 or -1) for each column");
             }
             *slot = Some(*direction);
         }
@@ -108,35 +110,35 @@ impl Monotone {
     }
 }
 
-impl Interactions {
+impl InteractionConstraints {
     /// The columns of each group, by their places in the data.
     pub(super) fn of(&self, data: &Dataset) -> Result<Vec<Vec<usize>>> {
         const NAME: &str = "interaction_constraints";
         let d = data.features().n_columns();
         let of_key = |key: &ColumnKey| match key {
-            ColumnKey::Place(column) if *column < d => Ok(*column),
-            ColumnKey::Place(column) => refuse(NAME, column, format!("a column from 0 to {}", d - 1)),
+            ColumnKey::Index(column) if *column < d => Ok(*column),
+            ColumnKey::Index(column) => refuse(NAME, column, format!("a column from 0 to {}", d - 1)),
             ColumnKey::Name(name) => place(NAME, name, data),
         };
         self.0.iter().map(|group| group.iter().map(of_key).collect()).collect()
     }
 }
 
-impl ParamType for Monotone {
+impl ParamType for MonotoneConstraints {
     fn kind() -> ParamKind {
         ParamKind::List(Box::new(ParamKind::Either(vec![ParamKind::Int, ParamKind::Text])))
     }
     fn to_value(&self) -> Value {
         match self {
-            Monotone::ByPlace(directions) => directions.to_value(),
-            Monotone::ByName(named) => {
+            MonotoneConstraints::ByIndex(directions) => directions.to_value(),
+            MonotoneConstraints::ByName(named) => {
                 Value::List(named.iter().map(|(name, d)| Value::Text(format!("{name}={d}"))).collect())
             }
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
         if let Some(directions) = Vec::<i64>::from_value(value) {
-            return Some(Monotone::ByPlace(directions));
+            return Some(MonotoneConstraints::ByIndex(directions));
         }
         let named = |value: &Value| match value {
             Value::Text(text) => {
@@ -147,7 +149,7 @@ impl ParamType for Monotone {
             _ => None,
         };
         let words = if let Value::List(words) = value { words } else { std::slice::from_ref(value) };
-        words.iter().map(named).collect::<Option<_>>().map(Monotone::ByName)
+        words.iter().map(named).collect::<Option<_>>().map(MonotoneConstraints::ByName)
     }
     fn wanted() -> Option<String> {
         Some("1, -1 or 0 for each column in turn, such as 1,0,-1, or by their names, such as age=+1,price=-1".into())
@@ -160,20 +162,20 @@ impl ParamType for ColumnKey {
     }
     fn to_value(&self) -> Value {
         match self {
-            ColumnKey::Place(place) => place.to_value(),
+            ColumnKey::Index(place) => place.to_value(),
             ColumnKey::Name(name) => Value::Text(name.clone()),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(name) if !name.trim().is_empty() => Some(ColumnKey::Name(name.trim().to_string())),
-            Value::Int(_) | Value::Float(_) => usize::from_value(value).map(ColumnKey::Place),
+            Value::Int(_) | Value::Float(_) => usize::from_value(value).map(ColumnKey::Index),
             _ => None,
         }
     }
 }
 
-impl ParamType for Interactions {
+impl ParamType for InteractionConstraints {
     fn kind() -> ParamKind {
         ParamKind::List(Box::new(ParamKind::List(Box::new(ColumnKey::kind()))))
     }
@@ -192,7 +194,9 @@ impl ParamType for Interactions {
             Value::List(items) if !items.iter().any(apart) => Vec::from_value(value).map(|group| vec![group]),
             text => text.to_string().split(';').map(|group| Vec::from_value(&Value::parse(group))).collect(),
         };
-        groups.filter(|groups: &Vec<Vec<ColumnKey>>| groups.iter().all(|group| !group.is_empty())).map(Interactions)
+        groups
+            .filter(|groups: &Vec<Vec<ColumnKey>>| groups.iter().all(|group| !group.is_empty()))
+            .map(InteractionConstraints)
     }
     fn wanted() -> Option<String> {
         Some("groups of columns, by their places from 0 or their names: groups end at a semicolon, such as 0,3;1,2 or age,price;rooms,area".into())
@@ -206,20 +210,20 @@ mod tests {
 
     #[test]
     fn constraints_are_parsed() {
-        let monotone = |text: &str| Monotone::from_value(&Value::parse(text));
+        let monotone = |text: &str| MonotoneConstraints::from_value(&Value::parse(text));
         assert_eq!(monotone("1,0,-1"), Some(vec![1, 0, -1].into()));
         assert_eq!(monotone("age=+1, a=b=-1"), Some([("age", 1), ("a=b", -1)].into()));
-        assert_eq!(monotone("none"), Some(Monotone::default()));
+        assert_eq!(monotone("none"), Some(MonotoneConstraints::default()));
         for wrong in ["age", "age=2", "age=1,0", "age=up"] {
             assert_eq!(monotone(wrong), None, "{wrong}");
         }
-        let groups = |text: &str| Interactions::from_value(&Value::parse(text));
+        let groups = |text: &str| InteractionConstraints::from_value(&Value::parse(text));
         assert_eq!(groups("0,3;1,2"), Some(vec![vec![0, 3], vec![1, 2]].into()));
         assert_eq!(groups("0,3"), Some(vec![vec![0, 3]].into()), "one group");
         let named = |name: &str| ColumnKey::Name(name.into());
         assert_eq!(
             groups("age,x;7"),
-            Some(Interactions(vec![vec![named("age"), named("x")], vec![ColumnKey::Place(7)]]))
+            Some(InteractionConstraints(vec![vec![named("age"), named("x")], vec![ColumnKey::Index(7)]]))
         );
         for wrong in ["0,1;", "-1", "0.5", ";"] {
             assert_eq!(groups(wrong), None, "{wrong}");
@@ -229,12 +233,12 @@ mod tests {
     proptest! {
         #[test]
         fn constraints_round_trip(groups in prop::collection::vec(prop::collection::vec(prop_oneof![
-            (0usize..50).prop_map(ColumnKey::Place), "[a-z]{2}[a-z ]{0,4}[a-z]".prop_map(ColumnKey::Name)], 1..4), 0..4)) {
-            let groups = Interactions(groups);
-            prop_assert_eq!(Interactions::from_value(&groups.to_value()), Some(groups.clone()));
+            (0usize..50).prop_map(ColumnKey::Index), "[a-z]{2}[a-z ]{0,4}[a-z]".prop_map(ColumnKey::Name)], 1..4), 0..4)) {
+            let groups = InteractionConstraints(groups);
+            prop_assert_eq!(InteractionConstraints::from_value(&groups.to_value()), Some(groups.clone()));
             let words = |key: &ColumnKey| matches!(key, ColumnKey::Name(name) if ["nan", "inf", "true", "none", "false", "infinity"].contains(&name.as_str()));
             prop_assume!(!groups.0.iter().flatten().any(words));
-            prop_assert_eq!(Interactions::from_value(&Value::parse(&groups.to_value().to_string())), Some(groups));
+            prop_assert_eq!(InteractionConstraints::from_value(&Value::parse(&groups.to_value().to_string())), Some(groups));
         }
     }
 }

@@ -30,17 +30,17 @@ const LOSS: &str = "loss";
 
 impl EvalMetric {
     /// Its name as a parameter value.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             EvalMetric::Loss => LOSS,
-            EvalMetric::Measure(measure) => measure.word(),
+            EvalMetric::Measure(measure) => measure.as_str(),
         }
     }
 }
 
 impl fmt::Display for EvalMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -51,16 +51,16 @@ fn known() -> impl Iterator<Item = Measure> {
 
 impl ParamType for EvalMetric {
     fn kind() -> ParamKind {
-        ParamKind::Choice(std::iter::once(LOSS).chain(known().map(|measure| measure.word())).collect())
+        ParamKind::Choice(std::iter::once(LOSS).chain(known().map(|measure| measure.as_str())).collect())
     }
     fn to_value(&self) -> Value {
-        Value::Text(self.word().to_string())
+        Value::Text(self.as_str().to_string())
     }
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(word) = value else { return None };
         match word.as_str() {
             LOSS => Some(EvalMetric::Loss),
-            word => known().find(|measure| measure.word() == word).map(EvalMetric::Measure),
+            word => known().find(|measure| measure.as_str() == word).map(EvalMetric::Measure),
         }
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn check(metric: EvalMetric, data: &Dataset) -> Result<()> {
     let task = data.task();
     match metric {
         EvalMetric::Measure(measure) if !measure.measures(task) => {
-            let words: Vec<&str> = std::iter::once(LOSS).chain(Measure::words(task)).collect();
+            let words: Vec<&str> = std::iter::once(LOSS).chain(Measure::names(task)).collect();
             let (owner, name) = (INFO.name.to_string(), "eval_metric".to_string());
             let allowed = format!("a metric of {task}: {}", words.join(" | "));
             Err(Error::Param { owner, name, value: metric.to_string(), allowed })

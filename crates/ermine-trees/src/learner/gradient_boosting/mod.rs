@@ -26,7 +26,7 @@ mod rounds;
 mod run;
 mod settings;
 
-pub use constraints::{Interactions, Monotone};
+pub use constraints::{InteractionConstraints, MonotoneConstraints};
 pub use ermine_core::model::Link;
 pub use eval_metric::EvalMetric;
 pub use fitted::BoostedTrees;
@@ -167,10 +167,10 @@ params! {
         colsample_bylevel: f64 = 1.0, range Range::above_to(0.0, 1.0);
         /// Fraction of the level's columns that is sampled for each node.
         colsample_bynode: f64 = 1.0, range Range::above_to(0.0, 1.0);
-        /// Monotone constraints, one per column or by column name: 1 for predictions that must not decrease with the column, -1 for predictions that must not increase, 0 for none. Empty for no constraints.
-        monotone_constraints: Monotone = Monotone::default(), range Range::between(-1.0, 1.0);
+        /// Monotonicity constraints, one per column or by column name: 1 for predictions that must not decrease with the column, -1 for predictions that must not increase, 0 for none. Empty for no constraints.
+        monotone_constraints: MonotoneConstraints = MonotoneConstraints::default(), range Range::between(-1.0, 1.0);
         /// Interaction constraints: groups of columns (by number or name) that may occur together on a path from the root to a leaf; a column in no group occurs alone. Empty for no constraints.
-        interaction_constraints: Interactions = Interactions::default();
+        interaction_constraints: InteractionConstraints = InteractionConstraints::default();
         /// Nominal columns with at most this many categories are split one category against the rest.
         max_cat_to_onehot: usize = 4, range Range::at_least(0.0);
         /// Nominal columns with at least this many categories are replaced by the mean target of each category (ordered target statistics); none for never.

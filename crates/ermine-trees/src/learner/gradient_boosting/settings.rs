@@ -30,7 +30,7 @@ impl GradientBoosting {
         if let Some(column) = columns.iter().zip(&monotone).find(|(c, m)| **m != 0 && !c.kind.is_ordered()) {
             return self.unsupported(format!("a monotone constraint on the nominal column '{}'", column.0.name));
         }
-        if self.monotone_constraints.binds() && self.grow_policy == GrowPolicy::Symmetric {
+        if self.monotone_constraints.is_active() && self.grow_policy == GrowPolicy::Symmetric {
             return self.unsupported("monotone constraints with grow_policy = symmetric".into());
         }
         if self.sampling_method == SamplingMethod::Goss && self.top_rate + self.other_rate > 1.0 {
@@ -78,7 +78,7 @@ impl GradientBoosting {
     /// The parameters of the models for small data if the number of rounds is chosen, one after the other: weaker trees and smaller steps, which predict better there and are affordable. See
     /// docs/decisions/010 and 025.
     pub(super) fn on_small_data(&self, data: &Dataset) -> Vec<GradientBoosting> {
-        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.binds() {
+        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.is_active() {
             return vec![self.clone()];
         }
         // Random trees make a better mean, but probabilities of many rows are better learned from all of them alike.

@@ -88,7 +88,7 @@ pub fn boost(
     context: &Context<'_>,
 ) -> Result<(Forest, Rounds)> {
     let mut scores = AdditiveScores::new(data)?;
-    let mut judge = held_out.map(AdditiveScores::new).transpose()?;
+    let mut scorer = held_out.map(AdditiveScores::new).transpose()?;
     let (mut forest, mut rounds) = (Forest::new(1), Rounds::default());
     let half = if params.algorithm == AdaBoostAlgorithm::Logit { 0.5 } else { 1.0 };
     report(context.observer, Event::Begin { what: "boosting", total: Some(params.n_estimators as u64) })?;
@@ -104,14 +104,14 @@ pub fn boost(
         let before = rounds.0.last().map_or(1.0, |r: &Round| r.bound);
         let mut round =
             Round { epsilon, alpha: params.learning_rate, z: loss / before, error, bound: loss, validation: f64::NAN };
-        if let Some(judge) = &mut judge {
-            judge.add(&tree);
-            round.validation = judge.error();
+        if let Some(scorer) = &mut scorer {
+            scorer.add(&tree);
+            round.validation = scorer.error();
         }
         rounds.0.push(round);
         forest.push(&tree);
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
-        if judge.is_some() && t + 1 - rounds.best_length() >= params.n_iter_no_change.unwrap_or(usize::MAX) {
+        if scorer.is_some() && t + 1 - rounds.best_length() >= params.n_iter_no_change.unwrap_or(usize::MAX) {
             break;
         }
     }

@@ -8,7 +8,7 @@
 //! beta = eps / (1 - eps), D_i grows by beta^(rate (1 - e_i)), and the vote of the round is rate ln(1 / beta).
 
 use super::rounds::{Round, RoundStep, Rounds};
-use super::{AdaBoost, RegressionLoss, heaviest};
+use super::{AdaBoost, RegressionLoss, argmax};
 use crate::reduction::committee::Member;
 use ermine_core::error::Result;
 use ermine_core::learner::{Context, Learner};
@@ -82,7 +82,7 @@ pub fn boost(
         let alpha = rounds.push(epsilon, step);
         let error = |scores: &[f64], codes: &[u32], shares: &[f64]| -> f64 {
             let rows = scores.chunks(k).zip(codes).zip(shares);
-            rows.filter(|((scores, class), _)| heaviest(scores) != **class as usize).map(|(_, share)| share).sum()
+            rows.filter(|((scores, class), _)| argmax(scores) != **class as usize).map(|(_, share)| share).sum()
         };
         add_votes(&mut scores, &predicted, alpha, k);
         against.iter_mut().zip(&wrong).for_each(|(m, wrong)| *m += if *wrong { alpha } else { -alpha });

@@ -41,9 +41,9 @@ use rounds::Rounds;
 use std::sync::Arc;
 
 choice! {
-    /// How a round changes weights and vote.
+    /// Boosting algorithm.
     pub enum AdaBoostAlgorithm {
-        /// A vote for each round: AdaBoost for two classes, SAMME for more; AdaBoost.R2 for numbers.
+        /// AdaBoost: SAMME for more than two classes, AdaBoost.R2 for regression.
         Discrete = "discrete",
         /// GentleBoost: Newton steps on the exponential loss. For two classes, with stumps.
         Gentle = "gentle",
@@ -53,9 +53,9 @@ choice! {
 }
 
 choice! {
-    /// How the error of a number counts, as a share of the largest error.
+    /// Loss of AdaBoost.R2: a function of the absolute error, relative to the largest.
     pub enum RegressionLoss {
-        /// As it is.
+        /// The relative error.
         Linear = "linear",
         /// Its square.
         Square = "square",
@@ -67,23 +67,29 @@ choice! {
 params! {
     /// A weighted vote of weak learners, each trained on what the ones before it get wrong.
     pub struct AdaBoost("adaboost") {
-        /// The weak learner: its name, and in brackets the parameters in which it differs from its defaults. One that takes no weights learns from rows drawn by them. Stumps are found by a search of their own.
+        /// Weak learner: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3). A learner that does not support sample weights is trained on rows resampled by weight.
+        /// Shallow decision trees are stronger and slower than stumps, for which there is an exact and fast search.
         estimator: Estimator = Estimator::named("decision-stump");
-        /// How a round changes weights and vote.
+        /// Boosting algorithm.
+        /// "discrete" is AdaBoost: SAMME for more than two classes, AdaBoost.R2 for regression. "gentle" (GentleBoost) and "logit" (LogitBoost) take Newton steps on the exponential and the logistic loss; for two classes, with stumps.
         algorithm: AdaBoostAlgorithm = AdaBoostAlgorithm::Discrete, tune Each;
-        /// Rounds, at most. A learner without errors, or one no better than chance, ends the work sooner.
+        /// Maximum number of boosting rounds.
+        /// Boosting ends earlier if a weak learner makes no mistakes or is no better than chance. More rounds may overfit noisy labels: see `n_iter_no_change`.
         n_estimators: usize = 50, range Range::between(1.0, 1e6), tune Log(10, 1000);
-        /// Shrinks every vote.
+        /// Factor by which the weight of each weak learner is multiplied.
+        /// Lower values need more rounds and usually generalize better.
         learning_rate: f64 = 1.0, range Range::more_than(0.0), tune Log(0.01, 2);
-        /// What a stump minimizes: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of its answers.
+        /// Function that stumps minimize: the weighted error rate ("error", as in the theory of AdaBoost), or the Gini impurity or entropy of the branches.
         criterion: Impurity = Impurity::Error, tune Each;
-        /// Nominal columns with more categories than this are passed over.
+        /// Nominal features with more categories than this are ignored by stumps.
+        /// A feature with a category for almost every row, such as an identifier, would fit the training set perfectly and generalize to nothing.
         max_categories: usize = 64, range Range::at_least(0.0);
-        /// For numbers: how the error of a row counts.
+        /// Loss that updates the weights in regression (AdaBoost.R2): of the absolute errors, relative to the largest.
+        /// "square" and "exponential" focus more on the rows with the largest errors.
         loss: RegressionLoss = RegressionLoss::Linear;
-        /// Stop after this many rounds without a lower error on the rows kept for validation, and keep the rounds up to the lowest; none to run all rounds on all rows.
+        /// Stop after this many rounds without a lower error on a validation set, and keep the rounds up to the lowest error; none to run all rounds on all rows.
         n_iter_no_change: Option<usize> = None, range Range::at_least(1.0);
-        /// The share of the rows kept for validation, where n_iter_no_change is set and no validation set is given.
+        /// Fraction of the rows that is held out for early stopping, if `n_iter_no_change` is set and no validation set is given.
         validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
     }
 }
@@ -122,7 +128,7 @@ impl Learner for AdaBoost {
         }
         let n_classes = data.classes()?.1.len();
         self.check(n_classes)?;
-        let parts = self.kept_aside(data, context)?;
+        let parts = self.validation_split(data, context)?;
         let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
         let (mut parts, mut rounds) = if self.algorithm != AdaBoostAlgorithm::Discrete {
             let (forest, rounds) = additive::boost(self, train, held_out, context)?;
@@ -148,7 +154,7 @@ impl Learner for AdaBoost {
 
 impl AdaBoost {
     /// The training rows and the validation set, if one is used: the given one, or a sample of the rows if there are enough.
-    fn kept_aside(&self, data: &Dataset, context: &Context<'_>) -> Result<Option<(Dataset, Dataset)>> {
+    fn validation_split(&self, data: &Dataset, context: &Context<'_>) -> Result<Option<(Dataset, Dataset)>> {
         if let (Some(_), Some(validation)) = (self.n_iter_no_change, context.validation) {
             return Ok(Some((data.clone(), validation.clone())));
         }
@@ -179,11 +185,11 @@ impl AdaBoost {
     /// AdaBoost.R2.
     fn train_numbers(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         if self.algorithm != AdaBoostAlgorithm::Discrete {
-            let need = format!("algorithm = {} with numbers (it is for two classes)", self.algorithm);
+            let need = format!("algorithm = {} for regression (it is for two classes)", self.algorithm);
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
         let learner = self.estimator.learner(context)?;
-        let parts = self.kept_aside(data, context)?;
+        let parts = self.validation_split(data, context)?;
         let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
         let (mut members, mut rounds) = members::boost_numbers(self, &*learner, train, held_out, context)?;
         let n_run = rounds.0.len();
@@ -254,7 +260,7 @@ impl AdaBoost {
 }
 
 /// The class with the highest score; the first if tied.
-pub fn heaviest(scores: &[f64]) -> usize {
+pub fn argmax(scores: &[f64]) -> usize {
     let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
     scores.iter().position(|&s| s >= most - TIE).unwrap_or(0)
 }

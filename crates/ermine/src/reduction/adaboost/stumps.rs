@@ -6,7 +6,7 @@
 //! **Cost.** O(n d) per round, see [`reweighted_stumps`](ermine_trees::split::reweighted_stumps); 16 bytes per row and worker.
 
 use super::rounds::{RoundStep, Rounds};
-use super::{AdaBoost, heaviest};
+use super::{AdaBoost, argmax};
 use ermine_core::error::Result;
 use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Features};
@@ -100,7 +100,7 @@ pub fn boost(
     let search = ReweightedStumpSearch::new(data.features(), codes, n_classes, params.criterion, params.max_categories);
     let first = IntegerWeights::new(data.weight(), data.n_rows());
     let mut workers = workers(&first, search.n_columns(), data.n_rows(), n_classes);
-    let mut judge = held_out.map(|held_out| ValidationVotes::new(held_out, n_classes)).transpose()?;
+    let mut scorer = held_out.map(|held_out| ValidationVotes::new(held_out, n_classes)).transpose()?;
     let mut forest = Forest::new(width(n_classes));
     let mut rounds = Rounds::default();
     let first_mass = first.mass.iter().sum();
@@ -110,7 +110,7 @@ pub fn boost(
     for t in 0..params.n_estimators {
         let bar = AtomicU64::new(u64::MAX);
         let work = |worker: &mut BoostingWorker| {
-            let error = news.as_ref().map(|news| worker.take_in(news, search.classes(), &first.mass, n_classes));
+            let error = news.as_ref().map(|news| worker.update(news, search.classes(), &first.mass, n_classes));
             (error, search.search(&worker.masses.mass, &worker.columns, &bar))
         };
         let results: Vec<(Option<u64>, Option<StumpCandidate>)> =
@@ -133,19 +133,19 @@ pub fn boost(
         }
         let alpha = rounds.push(epsilon, step);
         forest.push(&tree(&stump, alpha, n_classes));
-        if let Some(judge) = &mut judge {
-            let validation = judge.error(&stump, alpha);
+        if let Some(scorer) = &mut scorer {
+            let validation = scorer.error(&stump, alpha);
             rounds.0[t].validation = validation;
         }
         news = Some(RoundUpdate::new(stump, alpha, epsilon));
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
         let patience = params.n_iter_no_change.unwrap_or(usize::MAX);
-        if step == RoundStep::Perfect || (judge.is_some() && t + 1 - rounds.best_length() >= patience) {
+        if step == RoundStep::Perfect || (scorer.is_some() && t + 1 - rounds.best_length() >= patience) {
             break;
         }
     }
     if let Some(news) = news {
-        let error = |worker: &mut BoostingWorker| worker.take_in(&news, search.classes(), &first.mass, n_classes);
+        let error = |worker: &mut BoostingWorker| worker.update(&news, search.classes(), &first.mass, n_classes);
         let wrong: u64 = parallel::consume(&mut workers, |_, worker| error(worker)).into_iter().sum();
         loss.close_round(&mut rounds, &news, wrong, &workers);
     }
@@ -171,7 +171,7 @@ fn workers(masses: &IntegerWeights, n_columns: usize, n_rows: usize, n_classes: 
 
 impl BoostingWorker {
     /// Updates weights and scores, and sums the initial weights of its misclassified rows.
-    fn take_in(&mut self, news: &RoundUpdate, classes: &[u16], first: &[u64], n_classes: usize) -> u64 {
+    fn update(&mut self, news: &RoundUpdate, classes: &[u16], first: &[u64], n_classes: usize) -> u64 {
         self.masses.reweight(&news.stump.predictions, classes, news.if_wrong, news.if_right);
         let rows = self.rows.clone();
         let (predicted, classes, first) = (&news.stump.predictions[rows.clone()], &classes[rows.clone()], &first[rows]);
@@ -180,8 +180,7 @@ impl BoostingWorker {
             let wrong = self.scores.iter().zip(classes).map(|(&score, &class)| (score > super::TIE) != (class == 1));
             return wrong.zip(first).map(|(wrong, &mass)| if wrong { mass } else { 0 }).sum();
         }
-        let wrong =
-            self.scores.chunks(n_classes).zip(classes).map(|(scores, &class)| heaviest(scores) != class as usize);
+        let wrong = self.scores.chunks(n_classes).zip(classes).map(|(scores, &class)| argmax(scores) != class as usize);
         wrong.zip(first).filter(|(wrong, _)| *wrong).map(|(_, &mass)| mass).sum()
     }
 }
@@ -237,7 +236,7 @@ impl<'a> ValidationVotes<'a> {
         let predicted: Vec<u16> = numbers.into_iter().map(label).collect();
         add_votes(&mut self.scores, &predicted, alpha, self.n_classes);
         let vote =
-            |scores: &[f64]| if let &[score] = scores { usize::from(score > super::TIE) } else { heaviest(scores) };
+            |scores: &[f64]| if let &[score] = scores { usize::from(score > super::TIE) } else { argmax(scores) };
         let rows = self.scores.chunks(width(self.n_classes)).zip(self.codes).zip(&self.weight);
         let wrong: f64 = rows.filter(|((s, c), _)| vote(s) != **c as usize).map(|(_, w)| w).sum();
         wrong / self.weight.iter().sum::<f64>()

@@ -47,11 +47,13 @@ choice! {
 params! {
     /// Calibrated probabilities and cost-sensitive predictions for any classifier.
     pub struct Calibrated("calibrated") {
-        /// Classifier: its name, with non-default parameters in parentheses.
+        /// Classifier: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("gradient-boosting");
         /// Calibration method.
+        /// "sigmoid" (Platt) suits small data and margins; "isotonic" corrects any monotonic distortion but needs about 1,000 rows; "temperature" has one parameter for all classes.
         method: CalibrationMethod = CalibrationMethod::Sigmoid, tune Each;
         /// Number of cross-validation folds.
+        /// More folds use more rows for training, and take longer.
         cv: usize = 5, range Range::between(2.0, 1000.0);
         /// Cost of misclassifying each class, in the order of the classes; equal if not given. The class of minimal expected cost is predicted.
         costs: Vec<f64> = Vec::new(), range Range::more_than(0.0);

@@ -51,7 +51,7 @@ choice! {
 params! {
     /// One binary classifier per class, against all other classes.
     pub struct OneVsRest("one-vs-rest") {
-        /// Binary classifier: its name, with non-default parameters in parentheses.
+        /// Binary classifier: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("gradient-boosting");
     }
 }
@@ -59,9 +59,10 @@ params! {
 params! {
     /// One binary classifier per pair of classes.
     pub struct OneVsOne("one-vs-one") {
-        /// Binary classifier: its name, with non-default parameters in parentheses.
+        /// Binary classifier: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("gradient-boosting");
-        /// How the classifiers of the pairs are combined.
+        /// How the classifiers of the pairs are combined: majority vote, sum of confidences, or pairwise coupling of probabilities.
+        /// "coupling" gives calibrated class probabilities if the classifiers do.
         vote: PairwiseVote = PairwiseVote::Majority, tune Each;
     }
 }
@@ -69,9 +70,10 @@ params! {
 params! {
     /// One binary classifier per bit of an error-correcting output code.
     pub struct OutputCode("output-code") {
-        /// Binary classifier: its name, with non-default parameters in parentheses.
+        /// Binary classifier: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("gradient-boosting");
         /// Number of bits (binary classifiers) per class.
+        /// More bits correct more errors of single classifiers, and take longer; below 1 there are fewer classifiers than classes.
         code_size: f64 = 1.5, range Range::above_to(0.0, 1000.0), tune Linear(1.0, 4.0);
     }
 }

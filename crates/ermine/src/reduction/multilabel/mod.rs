@@ -83,7 +83,7 @@ choice! {
 params! {
     /// One independent binary classifier per label.
     pub struct BinaryRelevance("binary-relevance") {
-        /// Binary classifier: its name, with non-default parameters in parentheses.
+        /// Binary classifier: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("gradient-boosting");
     }
 }
@@ -91,11 +91,12 @@ params! {
 params! {
     /// Chain of binary classifiers, one per label, each of which also uses the earlier labels as features.
     pub struct ClassifierChain("classifier-chain") {
-        /// Binary classifier: its name, with non-default parameters in parentheses.
+        /// Binary classifier: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("logistic-regression");
         /// Order of the labels: "given", "random", or a list of label indices starting at 0.
         order: ChainOrder = ChainOrder::Given;
         /// Number of chains to average. With several chains, the orders are random unless a list is given.
+        /// More chains depend less on the order, and take longer.
         n_chains: usize = 1, range Range::between(1.0, 1000.0), tune Log(1, 20);
     }
 }
@@ -103,9 +104,10 @@ params! {
 params! {
     /// One multiclass classifier whose classes are the label sets that occur in training.
     pub struct LabelPowerset("label-powerset") {
-        /// Multiclass classifier: its name, with non-default parameters in parentheses.
+        /// Multiclass classifier: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("logistic-regression");
-        /// How the probabilities of label sets are turned into labels.
+        /// How the probabilities of label sets are turned into labels: the most probable set ("mode") or each label by its probability ("marginal").
+        /// "mode" maximizes the subset accuracy, "marginal" minimizes the Hamming loss.
         decode: PowersetDecoding = PowersetDecoding::Mode, tune Each;
     }
 }

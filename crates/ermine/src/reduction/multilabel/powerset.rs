@@ -142,7 +142,7 @@ impl Fitted for FittedPowerset {
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("sets", &self.sets)?;
-        sections.put_json("decode", &self.decode.word())?;
+        sections.put_json("decode", &self.decode.as_str())?;
         sections.put_json("estimator", &self.estimator)?;
         sections.within("learner", |sections| self.member.save(sections))
     }

@@ -59,13 +59,15 @@ choice! {
 params! {
     /// Ranking by the votes of a classifier that compares two rows.
     pub struct PairwiseRanking("pairwise-ranking") {
-        /// Classifier that compares two rows: its name, with non-default parameters in parentheses.
+        /// Classifier that compares two rows: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("logistic-regression");
         /// Features of a pair of rows: the differences of their values, or which value is greater.
+        /// "greater" does not depend on the units of the columns and is robust to outliers.
         features: PairFeatures = PairFeatures::Difference, tune Each;
-        /// Weight of a pair of rows.
+        /// Weight of a pair of rows: all equal, by the difference of their relevance grades ("grade"), or of their ideal positions ("rank").
         pair_weight: PairWeight = PairWeight::Equal, tune Each;
         /// Maximum number of training pairs; a random sample is used if there are more.
+        /// More pairs are more accurate and slower.
         max_pairs: usize = 100_000, range Range::between(1.0, 1e9);
     }
 }
@@ -73,15 +75,18 @@ params! {
 params! {
     /// Ranking by quicksort with a classifier that compares two rows, trained with position-dependent costs.
     pub struct OmegaRanking("omega-ranking") {
-        /// Classifier that compares two rows: its name, with non-default parameters in parentheses.
+        /// Classifier that compares two rows: its name, with non-default parameters in parentheses, such as decision-tree(max_depth=3).
         estimator: Estimator = Estimator::named("logistic-regression");
         /// Features of a pair of rows: the differences of their values, or which value is greater.
+        /// "greater" does not depend on the units of the columns and is robust to outliers.
         features: PairFeatures = PairFeatures::Difference, tune Each;
         /// Cost of swapping two positions: all-pairs, top-K (such as top-10), dcg, or a square matrix of costs, row by row.
+        /// top-K and dcg make mistakes at the top of the ranking more expensive.
         omega: Omega = Omega::AllPairs;
         /// How the rows of a query are ranked.
         sort: RankingSort = RankingSort::Quicksort;
         /// Maximum number of training pairs; a random sample is used if there are more.
+        /// More pairs are more accurate and slower.
         max_pairs: usize = 100_000, range Range::between(1.0, 1e9);
     }
 }
@@ -119,7 +124,7 @@ impl Learner for PairwiseRanking {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let queries = pairs::queries(data, |grades, weights| {
-            let values = self.pair_weight.worth(grades, weights);
+            let values = self.pair_weight.pair_values(grades, weights);
             move |i: usize, j: usize| values.as_ref().map_or(1.0, |values| values[i] - values[j])
         })?;
         let pairs = TrainingPairs::draw(&queries, self.max_pairs, context.seed);

@@ -221,7 +221,7 @@ impl PairwisePreference {
 
     /// Writes the preference to a model file.
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
-        sections.put_json("features", &self.pair_features.word())?;
+        sections.put_json("features", &self.pair_features.as_str())?;
         sections.put_json("map", &self.map)?;
         sections.put_json("names", &self.names)?;
         sections.put_json("estimator", &self.estimator)?;

@@ -87,7 +87,7 @@ impl Claim<'_> {
             | "mean squared error" => self.mean(|row| residual(row).powi(2)),
             "mean half squared error on the training data" => self.mean(|row| residual(row).powi(2) / 2.0),
             "log loss" | "mean log loss on the training data" => self.mean(log_loss),
-            "mistakes in the last pass" | "mistakes in the last pass, added up over each class against the rest" => {
+            "mistakes in the last pass" | "mistakes in the last pass, summed over the classes (one-vs-rest)" => {
                 // Of a pass without mistakes more is known: every row is on its own side.
                 let wrong = self.sum(zero_one);
                 return match self.model.certificate().value {
@@ -248,7 +248,7 @@ impl Claim<'_> {
             let mean = self.mean(|row| x[row]);
             self.mean(|row| (x[row] - mean).powi(2)).sqrt()
         };
-        let scaled = self.model.certificate().objective.ends_with("of columns with deviation 1");
+        let scaled = self.model.certificate().objective.ends_with("of standardized columns");
         let unit = (0..d).map(|f| if scaled { deviation(f) } else { 1.0 }).collect();
         (coef.len() == d * intercept.len() && d > 0).then(|| LinearForm {
             coef: coef.chunks(d).map(<[f64]>::to_vec).collect(),
@@ -259,7 +259,7 @@ impl Claim<'_> {
 
     /// The stated objective of a linear model at any coefficients.
     pub fn linear_value(&self, linear: &LinearForm) -> Option<f64> {
-        let words = self.model.certificate().objective.trim_end_matches(" of columns with deviation 1");
+        let words = self.model.certificate().objective.trim_end_matches(" of standardized columns");
         let x: Vec<Vec<f64>> = (0..linear.unit.len()).map(|f| self.data.features().numbers(f)).collect();
         let score = |k: usize, row: usize| {
             linear.intercept[k] + linear.coef[k].iter().zip(&x).map(|(w, x)| w * x[row]).sum::<f64>()
@@ -294,7 +294,7 @@ impl Claim<'_> {
             }),
             "mean hinge loss" => self.mean(|row| over_scores(&slack, row)),
             "total violation, sum of max(0, 1 - y (x'w" => return Some(self.sum(|row| slack(0, row))),
-            "Huber's loss with its scale" => {
+            "Huber loss with estimated scale" => {
                 let (scale, epsilon) = (self.attribute("scale")?[0], parameter("epsilon")?);
                 let huber = |r: f64| if r < epsilon { r * r } else { 2.0 * epsilon * r - epsilon * epsilon };
                 let loss = |r: f64| if scale > 0.0 { scale + scale * huber(r / scale) } else { 2.0 * epsilon * r };
@@ -309,7 +309,7 @@ impl Claim<'_> {
                     "slacks" => Some(slack(k, row)),
                     "squared slacks" => Some(slack(k, row).powi(2)),
                     _ => rest
-                        .strip_prefix("distances beyond ")
+                        .strip_prefix("absolute errors beyond ")
                         .map(|epsilon| (residual(row).abs() - epsilon.parse::<f64>().unwrap_or(f64::NAN)).max(0.0)),
                 };
                 loss(0, 0)?;

@@ -14,21 +14,21 @@ const SHOWN: usize = 10;
 
 impl Model {
     /// Explains the prediction of a row of a table; `None` if the model does not support it.
-    pub fn why(&self, table: &Table, row: usize) -> Result<Option<String>> {
-        self.why_of(&self.schema().features_of(table)?, row)
+    pub fn explain_row(&self, table: &Table, row: usize) -> Result<Option<String>> {
+        self.explain_features(&self.schema().features_of(table)?, row)
     }
 
     /// The same for columns in the order of the training data, whatever their names.
-    pub fn why_of_columns(&self, columns: Vec<Column>, row: usize) -> Result<Option<String>> {
-        self.why_of(&self.schema().features_in_order(columns)?, row)
+    pub fn explain_row_of_columns(&self, columns: Vec<Column>, row: usize) -> Result<Option<String>> {
+        self.explain_features(&self.schema().features_in_order(columns)?, row)
     }
 
-    fn why_of(&self, features: &Features, row: usize) -> Result<Option<String>> {
+    fn explain_features(&self, features: &Features, row: usize) -> Result<Option<String>> {
         let n = features.n_rows();
         if row >= n {
             return Err(Error::data(format!("row {row} is out of range (there are {n} rows)")));
         }
-        if let Some(reasons) = self.own().reasons(self.schema(), features, row) {
+        if let Some(reasons) = self.own().explain_row(self.schema(), features, row) {
             return Ok(Some(reasons));
         }
         if self.tree_ensemble().is_err() {
@@ -82,7 +82,7 @@ impl Model {
             None => format!("prediction: {}\n", number(prediction.row(0)[0])),
         };
         let mut score = mean(&shap.expected);
-        text.push_str(&format!("{what}, nothing known: {}\n", number(score)));
+        text.push_str(&format!("{what}, expected value: {}\n", number(score)));
         for &column in order.iter().take(SHOWN) {
             let spec = &schema.features[column];
             let value = match row.number(0, column) {
