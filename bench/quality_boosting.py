@@ -2,8 +2,10 @@
 
     python bench/quality_boosting.py run [--only LIBRARY ...] [--sets NAME ...] [--again LIBRARY ...]
     python bench/quality_boosting.py table > docs/boosting-quality.md
+    python bench/quality_boosting.py dump DIR [--sets NAME ...] [--seeds N]
+    cargo run --release -p ermine-bench --example boost_tables -- DIR 2 | python bench/quality_boosting.py take
 
-`run` fits what bench/record/quality_boosting.json has no result for yet, one process after the other, and keeps the test losses there: log loss for
+`dump` writes the same splits as CSV for the program boost_tables, which fits Ermine without the Python package; `take` puts its losses into the record. `run` fits what bench/record/quality_boosting.json has no result for yet, one process after the other, and keeps the test losses there: log loss for
 classes, RMSE over the standard deviation of the target for numbers, 1 - NDCG@10 for ranking. `table` prints the page with the table.
 """
 
@@ -33,7 +35,8 @@ SETS = [
     ("higgs_11k", None, "classes"), ("caravan", None, "classes"), ("titanic", "survived", "classes"), ("tic_tac_toe", None, "classes"),
     ("letter", None, "classes"), ("optdigits", None, "classes"), ("pendigits", None, "classes"), ("segment", None, "classes"),
     ("vowel", None, "classes"), ("car", None, "classes"), ("nursery", None, "classes"), ("soybean", None, "classes"),
-    ("covertype", None, "classes"), ("poker", None, "classes"),
+    ("covertype", None, "classes"), ("poker", None, "classes"), ("glass", None, "classes"), ("wine", None, "classes"), ("balance_scale", None, "classes"),
+    ("iris", None, "classes"), ("penguins", "species", "classes"),
     ("abalone", None, "numbers"), ("ailerons", None, "numbers"), ("ames_housing", None, "numbers"), ("bike_sharing_hour", "cnt", "numbers"),
     ("california_housing", "median_house_value", "numbers"), ("concrete", None, "numbers"), ("cpu_act", None, "numbers"),
     ("diamonds", "price", "numbers"), ("insurance", None, "numbers"), ("kin8nm", None, "numbers"), ("power_plant", None, "numbers"),
@@ -203,6 +206,28 @@ def run(args):
                 print(key, record[key], flush=True)
 
 
+def dump(args):
+    """The splits as CSV: names of nominal columns begin with c, those of the others with n."""
+    folder = pathlib.Path(args.dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, target, task in (s for s in SETS if not args.sets or s[0] in args.sets):
+        for seed in range(args.seeds):
+            for part, (X, y, query) in zip(("train", "test"), load(name, target, task, seed)):
+                X = X.set_axis([("c" if X[c].dtype == "category" else "n") + c for c in X.columns], axis=1)
+                X = X.assign(**({} if query is None else {"q": query}), y=y)
+                X.to_csv(folder / f"{name}.{seed}.{part}.csv", index=False)
+            (folder / f"{name}.{seed}.task").write_text(task)
+
+
+def take(_):
+    """Losses of Ermine from standard input: lines of table/seed, loss and seconds."""
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    for line in sys.stdin:
+        key, found, _ = line.split()
+        record[f"{key}/ermine"] = float(found)
+    RECORD.write_text(json.dumps(dict(sorted(record.items())), indent=0) + "\n")
+
+
 def table(_):
     record = json.loads(RECORD.read_text())
     libraries = list(LIBRARIES)
@@ -238,12 +263,14 @@ def table(_):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run", "table", "dump", "take"])
+    parser.add_argument("dir", nargs="?", default="boost-tables", help="folder of dump")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds of dump")
     parser.add_argument("--only", nargs="*", default=[], choices=list(LIBRARIES))
     parser.add_argument("--again", nargs="*", default=[], choices=list(LIBRARIES), help="measure these anew")
     parser.add_argument("--sets", nargs="*", default=[])
     args = parser.parse_args()
-    return run(args) if args.what == "run" else table(args)
+    return {"run": run, "table": table, "dump": dump, "take": take}[args.what](args)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,9 @@ LEFT_OUT = {
 #: Parameters that concern voting among classes.
 VOTES = ("tie", "tie_metric", "keep")
 #: Parameters of boosting that belong to regression losses.
-REGRESSION_LOSSES = ("quantile_alpha", "calibrate_quantiles", "huber_slope", "tweedie_variance_power")
+REGRESSION_LOSSES = ("quantile_alpha", "calibrate_quantiles", "huber_slope", "tweedie_variance_power", "aft_distribution", "aft_scale")
+#: Parameters of boosting that belong to classification losses.
+CLASSIFICATION_LOSSES = ("focal_gamma",)
 #: Parameters of scikit-learn's gradient boosting.
 SKLEARN_BOOSTING = (
     "max_features", "n_iter_no_change", "warm_start", "init", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "tol",
@@ -142,10 +144,10 @@ CLASSES = (
         translated=SKLEARN_BOOSTING,
     ),
     Class(
-        "gradient-boosting", "regression", defaults=(("n_estimators", "auto"),), base="_boosting.BoostingRegressor", without_effect=("criterion",),
+        "gradient-boosting", "regression", hidden=CLASSIFICATION_LOSSES, defaults=(("n_estimators", "auto"),), base="_boosting.BoostingRegressor", without_effect=("criterion",),
         translated=("alpha", *SKLEARN_BOOSTING),
     ),
-    Class("gradient-boosting", "ranking", hidden=REGRESSION_LOSSES, defaults=(("n_estimators", "auto"),), base="_boosting.BoostingRanker"),
+    Class("gradient-boosting", "ranking", hidden=(*REGRESSION_LOSSES, *CLASSIFICATION_LOSSES), defaults=(("n_estimators", "auto"),), base="_boosting.BoostingRanker"),
     Class(
         "adaboost", "classification", "AdaBoostClassifier", defaults=(("estimator", None),), hidden=("loss",), seeded=True, positional=("estimator",),
         mixins=("_ensemble.AdaBoostClassifierMethods",),
@@ -418,8 +420,8 @@ TRANSLATED = {
 
 #: Values that a parameter may have in this class, if the learner has others for other tasks; and its documentation, if that differs too.
 CHOICES = {
-    ("GradientBoostingClassifier", "loss"): (("auto", "log_loss"), None),
-    ("GradientBoostingRegressor", "loss"): (("auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"), None),
+    ("GradientBoostingClassifier", "loss"): (("auto", "log_loss", "focal"), None),
+    ("GradientBoostingRegressor", "loss"): (("auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "aft", "cox"), None),
     ("GradientBoostingRanker", "loss"): (("auto", "lambdarank", "pairwise"), None),
     ("DummyClassifier", "strategy"): (
         ("prior", "most_frequent", "stratified", "uniform", "constant"),

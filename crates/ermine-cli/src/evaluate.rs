@@ -50,6 +50,9 @@ pub struct Args {
     /// Also print NDCG@K for these K, separated by commas, for ranking
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     ndcg_at: Vec<u32>,
+    /// Column with the initial raw scores that a model of initial scores adds to. Repeat it for each of more than two classes or each target
+    #[arg(long, value_name = "COLUMN")]
+    init_score: Vec<String>,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
@@ -69,7 +72,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let progress = Progress::new(!args.out.is_verbose());
-    let data = load(&args.file, &args.columns, &args.out, &model, &progress)?;
+    if !args.init_score.is_empty() && !model.schema().init_score {
+        return Err(Failure::Usage("--init-score: the model was trained without initial scores".into()));
+    }
+    let data = load_as(&args.file, &args.columns, &args.init_score, &args.out, model.schema(), &progress)?;
     args.measure.iter().try_for_each(|measure| measure.check(data.task()))?;
     let evaluate = || match &args.measure[..] {
         [] => model.evaluate(&data),
@@ -101,8 +107,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "warning: classes that the training data don't have ({classes}): {rows}, counted as wrong"
         ));
     }
-    if model.schema().init_score {
-        print_message("warning: the model was trained with initial scores, but is evaluated without them");
+    if model.schema().init_score && data.init_score().is_none() {
+        print_message(
+            "warning: the model was trained with initial scores, but is evaluated without them (pass --init-score)",
+        );
     }
     let file = args.file.display().to_string();
     let heading = format!(

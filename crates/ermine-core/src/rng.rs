@@ -87,6 +87,10 @@ purposes! {
     BoostingDropout = 103,
     /// Folds that choose the number of boosting rounds.
     BoostingFolds = 104,
+    /// Seeds of the models whose mean is a boosting model.
+    BoostingMember = 106,
+    /// Weights of the rows that a boosted tree is trained on.
+    BoostingWeights = 107,
     /// Order of the rows in a pass of the perceptron.
     PerceptronOrder = 4,
     /// Rows that bin edges are computed from.

@@ -21,7 +21,8 @@ fn each_quantile_is_predicted_and_evaluated() {
     assert_eq!(output.out.lines().next(), Some("predicted_body_mass_g,quantile_0.1,quantile_0.9"));
     for line in output.out.lines().skip(1) {
         let numbers: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
-        assert!(numbers[1] <= numbers[2] && numbers[1..].contains(&numbers[0]), "{line}");
+        // The median of two is their mean.
+        assert!(numbers[1] <= numbers[2] && (numbers[0] - (numbers[1] + numbers[2]) / 2.0).abs() < 1e-3, "{line}");
     }
     let one = sandbox.run(&["predict", "q.ermine", &file, "--quantiles", "0.9"]).succeeds();
     assert_eq!(one.out.lines().next(), Some("predicted_body_mass_g,quantile_0.9"));

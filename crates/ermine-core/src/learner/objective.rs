@@ -73,6 +73,17 @@ pub trait Objective: Send + Sync {
         false
     }
 
+    /// Whether [`class_probabilities`](Self::class_probabilities) gives probabilities.
+    fn has_class_probabilities(&self) -> bool {
+        false
+    }
+
+    /// For the log loss of several classes: writes the probabilities `p` of the classes of a row at its scores, and returns the weight of the row. The Hessian of the row's loss is then
+    /// `weight (diag(p) - p p')`.
+    fn class_probabilities(&self, _row: usize, _scores: &[f64], _probabilities: &mut [f64]) -> f64 {
+        0.0
+    }
+
     /// Its name.
     fn name(&self) -> &'static str;
 

@@ -6,7 +6,7 @@
 //! | exponential | exp(s) |
 //! | logistic | two classes, s is the log odds of the second: 1 - p and p = 1 / (1 + exp(-s)) |
 //! | softmax | exp(s_k) / sum_j exp(s_j) |
-//! | quantiles | the middle element of the sorted s |
+//! | quantiles | the median of s: its middle element, or the mean of the two middle ones |
 //! | vote | AdaBoost's votes: softmax(2 s), or 1 / (1 + exp(-2 s)) for two classes and one score; scores that differ only by rounding are ties |
 //! | certain | there is only one class |
 
@@ -28,7 +28,7 @@ pub enum Link {
     Logistic,
     /// Several classes: scores are log probabilities, up to a constant.
     Softmax,
-    /// Several quantiles; the prediction is the middle one.
+    /// Several quantiles; the prediction is their median: the middle one, or the mean of the two middle ones.
     Quantiles,
     /// Votes of AdaBoost: half the log odds, or half the log probabilities up to a constant.
     Vote,
@@ -102,7 +102,7 @@ crate::versions! {
                     softmax_body(out);
                 }
             }
-            Link::Quantiles => scores.chunks_exact(k).zip(out).for_each(|(scores, out)| *out = middle(scores)),
+            Link::Quantiles => scores.chunks_exact(k).zip(out).for_each(|(scores, out)| *out = median(scores)),
             Link::Vote => {
                 let width = link.width(k);
                 scores.chunks_exact(k).zip(out.chunks_exact_mut(width)).for_each(|(scores, out)| vote(scores, out));
@@ -112,7 +112,7 @@ crate::versions! {
     }
 }
 
-fn middle(scores: &[f64]) -> f64 {
+fn median(scores: &[f64]) -> f64 {
     let (mut few, mut many) = ([0.0; FEW], Vec::new());
     let sorted = match few.get_mut(..scores.len()) {
         Some(few) => few,
@@ -123,7 +123,8 @@ fn middle(scores: &[f64]) -> f64 {
     };
     sorted.copy_from_slice(scores);
     sorted.sort_unstable_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
+    let middle = sorted.len() / 2;
+    if sorted.len().is_multiple_of(2) { 0.5 * (sorted[middle - 1] + sorted[middle]) } else { sorted[middle] }
 }
 
 #[inline(always)]

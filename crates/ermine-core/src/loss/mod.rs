@@ -217,7 +217,7 @@ fn mean(y: &[f64], weights: Option<&[f64]>) -> f64 {
 const HALVINGS: usize = 80;
 
 /// The best constant of a convex loss, by bisection on the sign of the summed gradient.
-fn minimize_constant<L: Loss>(loss: &L, y: &[f64], weights: Option<&[f64]>) -> f64 {
+pub fn minimize_constant<L: Loss>(loss: &L, y: &[f64], weights: Option<&[f64]>) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let slope = |z: f64| y.iter().enumerate().map(|(i, &y)| weight(i) * loss.gradient(z, y)).sum::<f64>();
     let (mut low, mut high) = (-1.0, 1.0);

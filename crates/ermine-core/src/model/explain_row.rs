@@ -37,14 +37,14 @@ impl Model {
         self.in_shares(&features.select(&[row as u32])?).map(Some)
     }
 
-    /// The index of the predicted (middle) quantile.
-    fn middle(&self, shap: &ShapValues) -> usize {
+    /// The outputs whose mean is predicted: the middle one of several quantiles, or the two middle ones.
+    fn middle(&self, shap: &ShapValues) -> Vec<usize> {
         let score = |output: usize| {
             shap.expected[output] + (0..shap.n_columns).map(|column| shap.get(0, column)[output]).sum::<f64>()
         };
         let mut order: Vec<usize> = (0..shap.n_outputs).collect();
         order.sort_by(|&a, &b| score(a).total_cmp(&score(b)));
-        order[shap.n_outputs / 2]
+        order[(shap.n_outputs - 1) / 2..=shap.n_outputs / 2].to_vec()
     }
 
     /// The contributions of the columns to the score of the row.
@@ -55,11 +55,13 @@ impl Model {
             self.predict_columns(row.columns().iter().map(|c| c.with_numbers(c.numbers(row.rows()))).collect(), None)?;
         // The predicted class; with a single score for two classes, it belongs to the second.
         let class = if schema.task == Task::Classification { prediction.class(0) } else { 0 };
-        let output = match trees.link() {
+        let outputs = match trees.link() {
             Link::Quantiles => self.middle(&shap),
-            _ if shap.n_outputs > 1 => class.min(shap.n_outputs - 1),
-            _ => 0,
+            _ if shap.n_outputs > 1 => vec![class.min(shap.n_outputs - 1)],
+            _ => vec![0],
         };
+        let output = outputs[0];
+        let mean = |values: &[f64]| outputs.iter().map(|&k| values[k]).sum::<f64>() / outputs.len() as f64;
         let what = match (trees.link(), schema.task) {
             (Link::Logistic, _) => format!("log odds of {}", schema.classes[1]),
             (Link::Vote, _) if shap.n_outputs == 1 => format!("half the log odds of {}", schema.classes[1]),
@@ -70,7 +72,7 @@ impl Model {
             _ if schema.n_outputs > 1 => format!("prediction of {}", schema.target.get(output).map_or("", |t| t)),
             _ => "prediction".into(),
         };
-        let share = |column: usize| shap.get(0, column)[output];
+        let share = |column: usize| mean(shap.get(0, column));
         let mut order: Vec<usize> = (0..shap.n_columns).filter(|&column| share(column) != 0.0).collect();
         order.sort_by(|&a, &b| share(b).abs().total_cmp(&share(a).abs()).then(a.cmp(&b)));
         let mut text = match prediction.label(0) {
@@ -79,7 +81,7 @@ impl Model {
             }
             None => format!("prediction: {}\n", number(prediction.row(0)[0])),
         };
-        let mut score = shap.expected[output];
+        let mut score = mean(&shap.expected);
         text.push_str(&format!("{what}, expected value: {}\n", number(score)));
         for &column in order.iter().take(SHOWN) {
             let spec = &schema.features[column];

@@ -160,6 +160,11 @@ pub trait Fitted: Any + Send + Sync {
         None
     }
 
+    /// Predictions if the scores of the rows start from these initial scores, row by row; `None` if the model can't start from scores.
+    fn predict_from(&self, _features: &Features, _init_scores: &[f64]) -> Option<Result<Vec<f64>>> {
+        None
+    }
+
     /// Quantiles of the target for each row, one per level, if the model supports them.
     fn quantiles(&self, _features: &Features, _levels: &[f64]) -> Option<Result<Vec<f64>>> {
         None
@@ -289,8 +294,18 @@ impl Model {
         self.predict_features(&self.header.schema.features_of_data(data)?, data.group())
     }
 
+    /// Predicts all rows of a data set. The scores of a model that was trained with initial scores start from those of the data set, if it has any.
+    pub fn predict_from_init_scores(&self, data: &Dataset) -> Result<Prediction> {
+        let init_scores = data.init_score().filter(|_| self.header.schema.init_score);
+        let Some(init_scores) = init_scores else { return self.predict_data(data) };
+        let features = self.header.schema.features_of_data(data)?;
+        match self.fitted.predict_from(&features, init_scores) {
+            Some(values) => self.prediction(values?, features.n_rows()),
+            None => self.predict_data(data),
+        }
+    }
+
     fn predict_features(&self, features: &Features, queries: Option<&[u32]>) -> Result<Prediction> {
-        let output = self.fitted.output();
         if let Some(queries) = queries.filter(|q| q.len() != features.n_rows()) {
             return Err(Error::data(format!("{} query groups for {} rows", queries.len(), features.n_rows())));
         }
@@ -298,7 +313,13 @@ impl Model {
             Some(queries) => self.fitted.predict_queries(features, queries)?,
             None => self.fitted.predict(features)?,
         };
-        let expected = features.n_rows() * output.width(&self.header.schema);
+        self.prediction(values, features.n_rows())
+    }
+
+    /// The values as a prediction, if there are enough for the rows.
+    fn prediction(&self, values: Vec<f64>, n_rows: usize) -> Result<Prediction> {
+        let output = self.fitted.output();
+        let expected = n_rows * output.width(&self.header.schema);
         if values.len() != expected {
             let learner = &self.header.learner;
             return Err(Error::data(format!("{learner} gave {} numbers where {expected} were expected", values.len())));

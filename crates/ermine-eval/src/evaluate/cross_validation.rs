@@ -10,15 +10,20 @@ use super::custom::CustomMetric;
 use super::fold_scorer::{FoldScorer, MeasureOverFolds};
 use super::measure::Measure;
 use super::outcome::undefined::undefined_error;
+use super::quantiles;
 use crate::evaluate::{Evaluate, in_classes_of, predict_classes_of};
 use ermine_core::chart::text::number;
 use ermine_core::error::Result;
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::{Dataset, Splits};
+use ermine_core::model::Model;
 use ermine_core::model::certificate::Status;
 use ermine_core::progress::{Event, report};
 use serde::Serialize;
 use std::fmt;
+
+/// The name of the loss of all quantiles.
+const MEAN_PINBALL: &str = "mean pinball loss";
 
 /// A metric over splits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,7 +48,7 @@ pub struct FoldScore {
 /// The result of cross-validating one learner. The first score is what learners are compared by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CrossValidation {
-    /// The scores, the most important first, then those of custom metrics; those that are undefined in some split are left out.
+    /// The scores, the most important first, then those of custom metrics, then the mean pinball loss of quantile models; those that are undefined in some split are left out.
     pub scores: Vec<FoldScore>,
     /// Undefined metrics, and the reasons.
     #[serde(skip)]
@@ -103,6 +108,7 @@ pub fn cross_validate(
     let scorer = FoldScorer::new(data, validation.splits, validation.measures, validation.pool);
     let (mut tested, mut trained) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let mut custom: Vec<CustomScores> = vec![CustomScores::default(); validation.custom.len()];
+    let (mut tested_pinball, mut trained_pinball) = (Vec::new(), Vec::new());
     let mut not_converged = 0;
     for index in 0..n {
         let (train, test) = validation.splits.split(index);
@@ -118,7 +124,9 @@ pub fn cross_validate(
             }
         }
         tested.push(scorer.score(prediction, &test)?);
+        tested_pinball.extend(mean_pinball(&model, &test)?);
         if validation.train_scores {
+            trained_pinball.extend(mean_pinball(&model, &train)?);
             trained.push(model.measure(&train, validation.measures)?);
         }
         report(context.observer, Event::Step { done: index as u64 + 1, score: None })?;
@@ -139,7 +147,16 @@ pub fn cross_validate(
         let score = FoldScore::spread(metric.name(), metric.higher_is_better(), scores.tested);
         found.scores.push(FoldScore { train, ..score });
     }
+    if !tested_pinball.is_empty() {
+        let train = validation.train_scores.then_some(trained_pinball);
+        found.scores.push(FoldScore { train, ..FoldScore::spread(MEAN_PINBALL, false, tested_pinball) });
+    }
     Ok(found)
+}
+
+/// The mean pinball loss of all quantiles that a model was trained for; `None` if there are none.
+fn mean_pinball(model: &Model, data: &Dataset) -> Result<Option<f64>> {
+    Ok(quantiles::evaluate(model, data)?.map(|quantiles| quantiles.mean_pinball.value))
 }
 
 /// The scores of a custom metric, split by split.

@@ -204,7 +204,7 @@ impl UnseenClasses {
 
 /// The predictions of a model, with the classes of data that [`in_classes_of`] has coded.
 pub fn predict_classes_of(model: &Model, data: &Dataset) -> Result<Prediction> {
-    let prediction = model.predict_data(data)?;
+    let prediction = model.predict_from_init_scores(data)?;
     Ok(match data.target() {
         Target::Classes { labels, .. } => prediction.with_more_classes(labels),
         Target::Values { .. } => prediction,

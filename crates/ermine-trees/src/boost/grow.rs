@@ -97,8 +97,8 @@ pub struct TreeInputs<'a> {
     pub team: &'a Team<'a>,
     /// The columns of the tree, ascending.
     pub columns: &'a [u32],
-    /// The scale of the integers.
-    pub scale: GradientScale,
+    /// The scale of the integers of each output.
+    pub scales: &'a [GradientScale],
     /// Whether all rows are in the tree.
     pub all_rows: bool,
     /// The number of the tree, for sampling columns.
@@ -142,29 +142,28 @@ struct ColumnTask<'t, const W: usize> {
     best: [Option<BinSplit>; 2],
 }
 
-/// Grows trees on the rows of the shards.
+/// An output: its rules in the units of its integers, and its tree.
+pub(super) struct OutputTree {
+    scale: GradientScale,
+    pub(super) rule: SplitRules,
+    caution: CategoryRegularization,
+    pub(super) tree: BinnedTree,
+}
+
+/// Grows trees on the rows of the shards: one, or one of the same shape for each of several outputs.
 pub struct TreeGrower<'a, const W: usize> {
     pub(super) options: &'a TreeOptions,
     pub(super) inputs: TreeInputs<'a>,
     pub(super) shards: &'a mut [Shard],
     pool: &'a mut HistogramPool<W>,
-    pub(super) rule: SplitRules,
-    caution: CategoryRegularization,
+    pub(super) outputs: Vec<OutputTree>,
     /// The groups of columns that threads work on.
     pub(super) shares: Vec<Vec<u32>>,
     held: usize,
-    pub(super) tree: BinnedTree,
 }
 
-impl<'a, const W: usize> TreeGrower<'a, W> {
-    /// Grows a tree on the rows that [`Shard::begin`] has selected and whose gradients are quantized.
-    pub fn grow(
-        options: &'a TreeOptions,
-        inputs: TreeInputs<'a>,
-        shards: &'a mut [Shard],
-        pool: &'a mut HistogramPool<W>,
-    ) -> BinnedTree {
-        let scale = inputs.scale;
+impl OutputTree {
+    fn new(options: &TreeOptions, scale: GradientScale) -> OutputTree {
         // Curvatures are rounded to integers: a child with just the minimum must not fall short by rounding. (An integer of about one row is exact.)
         let rounding = if scale.curvature > 100.0 { 0.5 } else { 0.0 };
         let rule = SplitRules {
@@ -178,15 +177,38 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             least: options.caution.least * scale.curvature,
             ..options.caution
         };
+        OutputTree { scale, rule, caution, tree: BinnedTree::default() }
+    }
+
+    pub(super) fn push_leaf(&mut self, sums: &NodeTotals, learning_rate: f64) {
+        let weight = self.rule.leaf.weight(sums.g, sums.h, sums.bounds);
+        let unit = self.scale.curvature / self.scale.gradient;
+        self.tree.push(learning_rate * weight * unit, sums.h / self.scale.curvature);
+    }
+
+    /// A unit of gain in the units of the loss.
+    pub(super) fn gain_unit(&self) -> f64 {
+        self.scale.curvature / (self.scale.gradient * self.scale.gradient)
+    }
+}
+
+impl<'a, const W: usize> TreeGrower<'a, W> {
+    /// Grows trees on the rows that [`Shard::begin`] has selected and whose gradients are quantized: one for each scale. Several have the same tests.
+    pub fn grow(
+        options: &'a TreeOptions,
+        inputs: TreeInputs<'a>,
+        shards: &'a mut [Shard],
+        pool: &'a mut HistogramPool<W>,
+    ) -> Vec<BinnedTree> {
+        let outputs = inputs.scales.iter().map(|&scale| OutputTree::new(options, scale)).collect();
         let shares = share_out(inputs.store, inputs.columns, inputs.team.size());
-        let tree = BinnedTree::default();
-        let mut grower = TreeGrower { options, inputs, shards, pool, rule, caution, shares, held: 0, tree };
+        let mut grower = TreeGrower { options, inputs, shards, pool, outputs, shares, held: 0 };
         if options.symmetric {
             grower.run_symmetric()
         } else {
             grower.run()
         }
-        grower.tree
+        grower.outputs.into_iter().map(|output| output.tree).collect()
     }
 
     fn run(&mut self) {
@@ -205,31 +227,31 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         }
     }
 
-    /// The root with its histogram.
-    pub(super) fn begin(&mut self) -> (NodeTotals, Vec<[i64; W]>) {
+    /// The root of an output with its histogram.
+    pub(super) fn begin(&mut self, output: usize) -> (NodeTotals, Vec<[i64; W]>) {
         let mut histogram = self.fresh();
         let whole = self.inputs.all_rows;
-        self.add_up(0, &mut histogram, whole);
+        self.add_up(output, 0, &mut histogram, whole);
         let mut sum = [0i64; W];
         let slots = self.inputs.columns.first().map_or(0..0, |&first| self.inputs.store.slots(first));
         for word in &histogram[slots] {
             sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
         }
-        let (g, h) = self.inputs.scale.unpack(sum);
+        let (g, h) = self.outputs[output].scale.unpack(sum);
         let sums = NodeTotals { g, h, bounds: WeightBounds::NONE };
-        self.push_leaf(&sums);
+        self.outputs[output].push_leaf(&sums, self.options.learning_rate);
         (sums, histogram)
     }
 
     fn root(&mut self) -> Option<PendingLeaf<W>> {
-        let (sums, mut histogram) = self.begin();
+        let (sums, mut histogram) = self.begin(0);
         let root = self.node_search(0, 0, sums, Vec::new());
         let mut tasks = tasks(self.inputs.store, &self.shares, &mut histogram, None);
         let search = HistogramSplitSearch {
             options: self.options,
             store: self.inputs.store,
-            rule: &self.rule,
-            caution: &self.caution,
+            rule: &self.outputs[0].rule,
+            caution: &self.outputs[0].caution,
         };
         self.inputs.team.each(&mut tasks, |_, task| {
             let start = search.store.span(task.columns).start;
@@ -252,12 +274,13 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         self.inputs.team.each(&mut parts, |_, (shard, count)| **count = shard.split(store, node, column, &split.test));
         let count = counts.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
         let children = self.children(&sums, &split);
-        let first = self.tree.test.len();
-        self.tree.child[node] = first as u32;
-        self.tree.gain[node] = split.gain * self.gain_unit();
-        self.tree.test[node] = Some((split.column, split.test));
-        children.iter().for_each(|child| self.push_leaf(child));
-        let least = 2.0 * self.rule.min_child_weight.max(1.0);
+        let output = &mut self.outputs[0];
+        let first = output.tree.test.len();
+        output.tree.child[node] = first as u32;
+        output.tree.gain[node] = split.gain * output.gain_unit();
+        output.tree.test[node] = Some((split.column, split.test));
+        children.iter().for_each(|child| output.push_leaf(child, self.options.learning_rate));
+        let least = 2.0 * output.rule.min_child_weight.max(1.0);
         if !may_split || depth + 1 >= self.options.max_depth || children.iter().all(|child| child.h < least) {
             self.release(histogram);
             return Vec::new();
@@ -285,8 +308,8 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             None => {
                 // The parent's histogram was not kept: build it again from the rows of both children.
                 let (mut whole, mut other) = (self.fresh(), self.fresh());
-                self.add_up(searches[0].node, &mut whole, false);
-                self.add_up(searches[1].node, &mut other, false);
+                self.add_up(0, searches[0].node, &mut whole, false);
+                self.add_up(0, searches[1].node, &mut other, false);
                 whole.iter_mut().zip(&other).for_each(|(a, b)| (0..W).for_each(|w| a[w] = a[w].wrapping_add(b[w])));
                 self.release(Some(other));
                 whole
@@ -298,7 +321,8 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             self.add_up_locally(searches[0].node);
         }
         let mut tasks = tasks(store, &self.shares, &mut small, Some(&mut large));
-        let search = HistogramSplitSearch { options: self.options, store, rule: &self.rule, caution: &self.caution };
+        let OutputTree { rule, caution, .. } = &self.outputs[0];
+        let search = HistogramSplitSearch { options: self.options, store, rule, caution };
         let (shards, local) = (&*self.shards, &self.pool.local);
         team.each(&mut tasks, |_, task| {
             let span = store.span(task.columns);
@@ -307,7 +331,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             } else {
                 task.small.fill([0; W]);
                 for shard in shards {
-                    let words = shard.words.as_chunks::<W>().0;
+                    let words = shard.words[0].as_chunks::<W>().0;
                     add_rows(
                         store,
                         task.columns,
@@ -331,15 +355,15 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         found
     }
 
-    /// Builds the histogram of a node by groups of columns.
-    pub(super) fn add_up(&mut self, node: usize, histogram: &mut [[i64; W]], all_rows: bool) {
+    /// Builds the histogram of a node and an output by groups of columns.
+    pub(super) fn add_up(&mut self, output: usize, node: usize, histogram: &mut [[i64; W]], all_rows: bool) {
         let (store, shards) = (self.inputs.store, &*self.shards);
         let mut tasks = tasks(store, &self.shares, histogram, None);
         self.inputs.team.each(&mut tasks, |_, task| {
             task.small.fill([0; W]);
             let start = store.span(task.columns).start;
             for shard in shards {
-                let words = shard.words.as_chunks::<W>().0;
+                let words = shard.words[output].as_chunks::<W>().0;
                 if all_rows && store.sparse().is_none() {
                     for &column in task.columns {
                         let slots = store.slots(column);
@@ -362,7 +386,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
             local.resize(store.total(), [0; W]);
             local[span.clone()].fill([0; W]);
             let shard = &shards[i];
-            let words = shard.words.as_chunks::<W>().0;
+            let words = shard.words[0].as_chunks::<W>().0;
             add_rows(store, columns, (shard.node(node), shard.rows().start), words, &mut local[span.clone()]);
         });
     }
@@ -380,7 +404,7 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         let mut right = NodeTotals { g: sums.g - g, h: sums.h - h, bounds: sums.bounds };
         let direction = self.options.monotone.get(split.column as usize).copied().unwrap_or(0);
         if direction != 0 {
-            let weight = |node: &NodeTotals| self.rule.leaf.weight(node.g, node.h, node.bounds);
+            let weight = |node: &NodeTotals| self.outputs[0].rule.leaf.weight(node.g, node.h, node.bounds);
             let middle = (weight(&left) + weight(&right)) / 2.0;
             let (low, high) = if direction > 0 { (&mut left, &mut right) } else { (&mut right, &mut left) };
             low.bounds.high = middle;
@@ -389,20 +413,9 @@ impl<'a, const W: usize> TreeGrower<'a, W> {
         [left, right]
     }
 
-    pub(super) fn push_leaf(&mut self, sums: &NodeTotals) {
-        let weight = self.rule.leaf.weight(sums.g, sums.h, sums.bounds);
-        let unit = self.inputs.scale.curvature / self.inputs.scale.gradient;
-        self.tree.push(self.options.learning_rate * weight * unit, sums.h / self.inputs.scale.curvature);
-    }
-
-    /// A unit of gain in the units of the loss.
-    pub(super) fn gain_unit(&self) -> f64 {
-        self.inputs.scale.curvature / (self.inputs.scale.gradient * self.inputs.scale.gradient)
-    }
-
     /// A leaf that can be split, if the gain is large enough.
     fn leaf(&mut self, node: NodeSearch, best: Option<BinSplit>, histogram: Vec<[i64; W]>) -> Option<PendingLeaf<W>> {
-        let good = best.filter(|split| split.gain * self.gain_unit() > self.options.gamma);
+        let good = best.filter(|split| split.gain * self.outputs[0].gain_unit() > self.options.gamma);
         let Some(split) = good.filter(|_| node.depth < self.options.max_depth) else {
             self.release(Some(histogram));
             return None;

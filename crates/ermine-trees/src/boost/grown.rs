@@ -50,6 +50,23 @@ impl BinnedTree {
         node
     }
 
+    /// The tree over bins that [`to_tree`](Self::to_tree) turns into `tree`; `None` if it was grown on other bins.
+    pub fn of_tree(tree: &Tree, bins: &Bins) -> Option<BinnedTree> {
+        let test = |test: &Test| match test {
+            Test::Leaf => Some(None),
+            Test::AtMost { feature, .. } | Test::InSet { feature, .. } | Test::Each { feature, .. } => {
+                Some(Some((*feature, bin_test(test, bins.columns.get(*feature as usize)?)?)))
+            }
+        };
+        Some(BinnedTree {
+            test: tree.test.iter().map(test).collect::<Option<_>>()?,
+            child: tree.child.clone(),
+            value: tree.value.clone(),
+            weight: tree.weight.clone(),
+            gain: vec![0.0; tree.n_nodes()],
+        })
+    }
+
     /// The tree over values instead of bins.
     pub fn to_tree(&self, bins: &Bins) -> Tree {
         let test = |test: &Option<(u32, BinTest)>| {
@@ -92,6 +109,29 @@ pub fn center_thresholds(tree: &mut Tree, features: &Features) {
         {
             *threshold = between(below, above);
         }
+    }
+}
+
+/// The test of bins that agrees with that of their values, if there is one.
+fn bin_test(test: &Test, cuts: &Cuts) -> Option<BinTest> {
+    match (test, cuts) {
+        (Test::AtMost { threshold, missing_left, .. }, Cuts::Numbers(cuts)) => {
+            let above_all = *threshold == f64::INFINITY;
+            let bin =
+                if above_all { cuts.len() } else { cuts.binary_search_by(|cut| cut.total_cmp(threshold)).ok()? };
+            Some(BinTest::AtMost { bin: bin as u32, missing_left: *missing_left })
+        }
+        (Test::InSet { set, missing_left, .. }, Cuts::Categories(bins)) => {
+            let n_slots = cuts.n_bins() + 1;
+            let mut words = vec![0u64; n_slots.div_ceil(64)];
+            let mut add = |slot: usize| words[slot / 64] |= 1 << (slot % 64);
+            bins.iter().enumerate().filter(|(code, _)| set.contains(*code)).for_each(|(_, &bin)| add(bin as usize));
+            if *missing_left {
+                add(n_slots - 1);
+            }
+            Some(BinTest::InSet(words.into()))
+        }
+        _ => None,
     }
 }
 

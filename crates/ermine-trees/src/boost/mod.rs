@@ -7,6 +7,7 @@
 //! | [`shard`] | a range of rows: scores, gradients, and the rows of each node |
 //! | [`grow`] | one tree, leaf by leaf |
 //! | [`symmetric`] | one tree, level by level, with the same test for all leaves of a level |
+//! | [`leaves`] | values of leaves from all rows, and from the whole Hessian of several classes |
 //! | [`grown`] | the tree over bins, and its translation to thresholds and categories |
 //! | [`sample`] | sampling of rows and columns |
 //! | [`booster`] | the fitted sum of trees |
@@ -21,6 +22,7 @@
 pub mod booster;
 pub mod grow;
 pub mod grown;
+pub mod leaves;
 pub mod objective;
 pub mod sample;
 pub mod shard;

@@ -34,6 +34,27 @@ impl RowSampler {
     }
 }
 
+/// Draws the weights of rows for a round: the Bayesian bootstrap.
+///
+/// **Reference.** Rubin, The Bayesian Bootstrap, 1981.
+#[derive(Debug, Clone, Copy)]
+pub struct BootstrapWeights {
+    key: u64,
+}
+
+impl BootstrapWeights {
+    /// For round `round` under `seed`.
+    pub fn new(seed: u64, round: u64) -> BootstrapWeights {
+        BootstrapWeights { key: Purpose::BoostingWeights.stream(seed, &[round]).random() }
+    }
+
+    /// The weight of a row: exponentially distributed with mean 1.
+    #[inline]
+    pub fn of(&self, row: usize) -> f32 {
+        -(1.0 - unit(self.key, row)).ln() as f32
+    }
+}
+
 /// Gradient-based one-side sampling: all rows with large gradients, and a sample of the others with increased weight.
 ///
 /// **Reference.** Ke et al., LightGBM, 2017, section 3.
@@ -102,6 +123,18 @@ mod tests {
         assert!((29_000..31_000).contains(&count), "{count}");
         let both = a.iter().zip(&b).filter(|(a, b)| **a && **b).count();
         assert!((8_000..10_000).contains(&both), "independent: about 9% in both, not {both}");
+    }
+
+    #[test]
+    fn weights_are_exponential_and_rounds_differ() {
+        let drawn =
+            |round: u64| (0..100_000).map(|row| f64::from(BootstrapWeights::new(3, round).of(row))).collect::<Vec<_>>();
+        let (a, b) = (drawn(1), drawn(2));
+        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / 1e5;
+        assert!((mean(&mut a.iter().copied()) - 1.0).abs() < 0.02);
+        assert!((mean(&mut a.iter().map(|w| w * w)) - 2.0).abs() < 0.1);
+        assert!((mean(&mut a.iter().zip(&b).map(|(a, b)| a * b)) - 1.0).abs() < 0.03, "independent");
+        assert!(a.iter().all(|w| *w >= 0.0 && w.is_finite()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A shard keeps its rows for the whole training run. One thread at a time computes their gradients, partitions them and updates their scores, so no locks are needed.
 
 use super::grown::BinnedTree;
+use super::sample::BootstrapWeights;
 use crate::split::histogram::scan::BinTest;
 use crate::split::histogram::store::{BLOCK, BinBytes, BinCode, BinStore, StoreCodes};
 use ermine_core::matrix::pages;
@@ -20,8 +21,10 @@ pub struct Shard {
     pub gradient: Vec<Vec<f32>>,
     /// Curvatures of the rows, one list per output.
     pub curvature: Vec<Vec<f32>>,
-    /// Quantized gradients and curvatures, one or two words per row.
-    pub words: Vec<i64>,
+    /// Gradients and curvatures times random weights, for growing trees; empty if rows have no such weights.
+    weighted: [Vec<Vec<f32>>; 2],
+    /// Quantized gradients and curvatures, one or two words per row, one list per output of the trees that are grown together.
+    pub words: Vec<Vec<i64>>,
     /// The rows of the tree, node by node.
     index: Vec<u32>,
     spare: Vec<u32>,
@@ -38,7 +41,8 @@ impl Shard {
             scores,
             gradient: vec![vec![0.0; n]; k],
             curvature: vec![vec![0.0; n]; k],
-            words: pages::with_capacity(n),
+            weighted: [Vec::new(), Vec::new()],
+            words: vec![pages::with_capacity(n)],
             index: pages::with_capacity(n),
             spare: pages::filled(0, n),
             segments: Vec::new(),
@@ -49,6 +53,21 @@ impl Shard {
     #[inline]
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
+    }
+
+    /// Multiplies the gradients and curvatures that trees are grown on by weights.
+    pub fn weigh(&mut self, weights: BootstrapWeights) {
+        let weights: Vec<f32> = self.rows().map(|row| weights.of(row)).collect();
+        let times = |numbers: &Vec<f32>| numbers.iter().zip(&weights).map(|(x, weight)| x * weight).collect();
+        self.weighted = [&self.gradient, &self.curvature].map(|of| of.iter().map(times).collect());
+    }
+
+    /// The gradients and curvatures of an output that trees are grown on.
+    pub fn growth_gradients(&self, output: usize) -> (&[f32], &[f32]) {
+        match &self.weighted {
+            [gradient, curvature] if !gradient.is_empty() => (&gradient[output], &curvature[output]),
+            _ => (&self.gradient[output], &self.curvature[output]),
+        }
     }
 
     /// Starts a tree on the rows selected by `keep`.
@@ -90,6 +109,19 @@ impl Shard {
         self.segments.push(segment.start..middle);
         self.segments.push(middle..segment.end);
         (n_left, segment.end - middle)
+    }
+
+    /// The leaf of each row. `keep`: the rows that the tree was grown on.
+    pub fn leaves(&self, store: &BinStore, tree: &BinnedTree, keep: Option<&[bool]>) -> Vec<u32> {
+        let first = self.rows.start;
+        let mut leaves = vec![0; self.rows.len()];
+        for node in tree.leaves() {
+            self.node(node).iter().for_each(|&row| leaves[row as usize - first] = node as u32);
+        }
+        for (i, _) in keep.into_iter().flatten().enumerate().filter(|(_, keep)| !**keep) {
+            leaves[i] = tree.walk(store, first + i) as u32;
+        }
+        leaves
     }
 
     /// Adds the leaf values of a tree to the scores of an output. `keep`: the rows that it was grown on.

@@ -6,9 +6,11 @@
 
 use super::grow::{HistogramPool, TreeGrower, TreeInputs, TreeOptions};
 use super::grown::BinnedTree;
+use super::leaves::GrownLeaves;
 use super::objective::Objective;
-use super::sample::{self, Goss, RowSampler};
+use super::sample::{self, BootstrapWeights, Goss, RowSampler};
 use super::shard::Shard;
+use super::symmetric;
 use super::team::{Team, with_team};
 use crate::split::histogram::quantize::{GradientExtent, quantize};
 use crate::split::histogram::store::BLOCK;
@@ -25,18 +27,25 @@ const SINGLE_THREAD_VALUES: usize = 400_000;
 /// Most shards of rows for each thread of the team, where more threads are requested than there are cores.
 const SHARDS_PER_THREAD: usize = 4;
 
+/// Bytes of histograms up to which the trees of all classes are grown together.
+const SHARED_HISTOGRAMS: usize = 256 << 20;
+
 /// The options of a training run.
 pub struct TrainingOptions<'a> {
     /// The number of the first round: the rounds of the model to continue from.
     pub first_round: usize,
     /// The number of rounds, earlier ones included.
     pub n_estimators: usize,
+    /// The trees of the earlier rounds, if they may be dropped; then they are among the trees of the result.
+    pub earlier: Vec<BinnedTree>,
     /// The options of trees.
     pub tree: TreeOptions,
     /// The fraction of the rows that is sampled for each round.
     pub subsample: f64,
     /// Gradient-based sampling of rows.
     pub goss: Option<Goss>,
+    /// Trees are grown on rows with random weights.
+    pub bayesian: bool,
     /// The probability of dropping each earlier round.
     pub rate_drop: f64,
     /// The fraction of the columns that is sampled for each tree.
@@ -101,12 +110,20 @@ struct Trainer<'a> {
     pools: (HistogramPool<1>, HistogramPool<2>),
 }
 
+/// Whether training on so many rows and columns is faster on one thread than on several.
+pub fn takes_one_thread(n_rows: usize, n_columns: usize) -> bool {
+    n_rows * n_columns < SINGLE_THREAD_VALUES
+}
+
 impl TrainingOptions<'_> {
     /// Trains on `rows`, with early stopping on `validation`.
     pub fn train(&self, rows: &TrainingRows, validation: Option<&TrainingRows>) -> Result<TrainingHistory> {
         let n = rows.store.n_rows();
-        let small = n * rows.store.n_columns() < SINGLE_THREAD_VALUES;
-        let threads = if small { 1 } else { self.threads.clamp(1, n.div_ceil(BLOCK).max(2)) };
+        let threads = if takes_one_thread(n, rows.store.n_columns()) {
+            1
+        } else {
+            self.threads.clamp(1, n.div_ceil(BLOCK).max(2))
+        };
         // More threads than cores would only wait for each other.
         let size = threads.min(parallel::available_threads());
         let n_shards = threads.min(SHARDS_PER_THREAD * size);
@@ -123,7 +140,8 @@ impl Trainer<'_> {
     fn rounds(&mut self) -> Result<TrainingHistory> {
         let options = self.options;
         let k = self.rows.objective.n_scores();
-        let mut trained = TrainingHistory { history: options.history.clone(), ..Default::default() };
+        let mut trained =
+            TrainingHistory { trees: options.earlier.clone(), history: options.history.clone(), ..Default::default() };
         let total = options.n_estimators.saturating_sub(options.first_round);
         report(options.observer, Event::Begin { what: "boosting", total: Some(total as u64) })?;
         let mut done = 0;
@@ -176,16 +194,23 @@ impl Trainer<'_> {
         let dropped_trees = each(&dropped);
         dropped_trees.iter().for_each(|&number| self.add_everywhere(&trees[number], number % k, -1.0));
         self.compute_gradients()?;
+        if self.options.bayesian {
+            let weights = BootstrapWeights::new(self.options.seed, round as u64);
+            self.team.each(&mut self.shards, |_, shard| shard.weigh(weights));
+        }
         let keeps = self.sampled_rows(round, k);
         let rate = self.options.tree.learning_rate;
         let share = if dropped.is_empty() { 1.0 } else { 1.0 / (dropped.len() as f64 + rate) };
-        for output in 0..k {
-            let tree = self.tree(&keeps, (round, output), share)?;
+        let together = if self.grows_together(k) { k } else { 1 };
+        for outputs in (0..k).step_by(together).map(|first| first..first + together) {
+            let grown = self.trees(&keeps, round, outputs.clone(), share)?;
             if let Some(validation) = self.validation {
                 let store = &validation.store;
-                self.team.each(&mut self.validation_shards, |_, shard| walk(store, &tree, shard, output, 1.0));
+                self.team.each(&mut self.validation_shards, |_, shard| {
+                    grown.iter().zip(outputs.clone()).for_each(|(tree, output)| walk(store, tree, shard, output, 1.0));
+                });
             }
-            trees.push(tree);
+            trees.extend(grown);
         }
         for number in dropped_trees {
             let count = dropped.len() as f64;
@@ -238,43 +263,93 @@ impl Trainer<'_> {
         self.shards.iter().map(keep).collect()
     }
 
-    /// Grows one tree, scales it by `share`, and adds it to the scores.
-    fn tree(&mut self, keeps: &[Option<Vec<bool>>], (round, output): (usize, usize), share: f64) -> Result<BinnedTree> {
+    /// Grows the trees of some outputs, scales them by `share`, and adds them to the scores.
+    fn trees(
+        &mut self,
+        keeps: &[Option<Vec<bool>>],
+        round: usize,
+        outputs: Range<usize>,
+        share: f64,
+    ) -> Result<Vec<BinnedTree>> {
         let (options, team, store) = (self.options, self.team, &self.rows.store);
         let objective = &*self.rows.objective;
-        let number = (round * objective.n_scores() + output) as u64;
+        let number = (round * objective.n_scores() + outputs.start) as u64;
         let all: Vec<u32> = (0..store.n_columns() as u32).collect();
         let columns = sample::columns(&all, options.colsample_bytree, options.seed, &[number]);
-        let extent = extent(team, objective, &self.shards, output);
-        if !(extent.sum_gradient + extent.sum_curvature).is_finite() {
+        let extents: Vec<GradientExtent> =
+            outputs.clone().map(|output| extent(team, objective, &self.shards, output)).collect();
+        if extents.iter().any(|extent| !(extent.sum_gradient + extent.sum_curvature).is_finite()) {
             let (name, round) = (objective.name(), round + 1);
             return Err(Error::data(format!(
                 "the gradients of the {name} overflow single precision in round {round}; rescale targets or weights, or lower learning_rate"
             )));
         }
-        let constant = objective.has_constant_curvature() && options.goss.is_none();
-        let scale = GradientScale::new(store.n_rows(), &extent, constant, options.exact);
+        let constant = objective.has_constant_curvature() && options.goss.is_none() && !options.bayesian;
+        let scales_of = |exact: bool| -> Vec<GradientScale> {
+            extents.iter().map(|extent| GradientScale::new(store.n_rows(), extent, constant, exact)).collect()
+        };
+        let mut scales = scales_of(options.exact);
+        // Trees that are grown together have histograms of the same kind.
+        if scales.iter().any(GradientScale::is_wide) {
+            scales = scales_of(true);
+        }
         team.each(&mut self.shards, |i, shard| {
             shard.begin(keeps[i].as_deref());
-            pack_gradients(shard, output, scale);
+            pack_gradients(shard, outputs.clone(), &scales);
         });
         let all_rows = keeps.iter().all(Option::is_none);
-        let inputs = TreeInputs { store, team, columns: &columns, scale, all_rows, tree: number };
-        let mut tree = if scale.is_wide() {
+        let inputs = TreeInputs { store, team, columns: &columns, scales: &scales, all_rows, tree: number };
+        let mut trees = if scales[0].is_wide() {
             TreeGrower::grow(&options.tree, inputs, &mut self.shards, &mut self.pools.1)
         } else {
             TreeGrower::grow(&options.tree, inputs, &mut self.shards, &mut self.pools.0)
         };
+        self.refine_leaves(&mut trees, outputs.start, keeps);
+        for (tree, output) in trees.iter_mut().zip(outputs) {
+            self.finish(tree, output, keeps, share);
+        }
+        Ok(trees)
+    }
+
+    /// Whether the trees of all classes have the same tests: symmetric trees do, if the histograms of their leaves fit in memory.
+    fn grows_together(&self, k: usize) -> bool {
+        let tree = &self.options.tree;
+        let leaves = tree.max_leaf_nodes.min(1 << tree.max_depth.min(symmetric::DEPTH));
+        let histograms = leaves.saturating_mul(k).saturating_mul(self.rows.store.total() * size_of::<[i64; 2]>());
+        tree.symmetric && self.rows.objective.has_class_probabilities() && histograms <= SHARED_HISTOGRAMS
+    }
+
+    /// Sets the values of leaves from all rows, if the trees were grown on a sample, or from the whole Hessian, if they are those of several classes.
+    fn refine_leaves(&self, trees: &mut [BinnedTree], first: usize, keeps: &[Option<Vec<bool>>]) {
+        let (options, objective) = (self.options, &*self.rows.objective);
+        let sampled = options.bayesian || (options.goss.is_none() && keeps.iter().any(Option::is_some));
+        let together = trees.len() > 1 && options.tree.leaf.is_plain();
+        // Leaves under monotone constraints have bounds, which only growing knows.
+        if objective.has_leaf_values() || !options.tree.monotone.is_empty() || !(sampled || together) {
+            return;
+        }
+        let leaves = GrownLeaves::new(self.team, &self.rows.store, &self.shards, &trees[0], keeps);
+        for (tree, output) in trees.iter_mut().zip(first..) {
+            leaves.set_values(tree, output, &options.tree);
+        }
+        if together {
+            leaves.set_joint_values(trees, objective, &options.tree);
+        }
+    }
+
+    /// Gives a tree its final values, and adds it to the scores.
+    fn finish(&mut self, tree: &mut BinnedTree, output: usize, keeps: &[Option<Vec<bool>>], share: f64) {
+        let (options, team, store, objective) = (self.options, self.team, &self.rows.store, &*self.rows.objective);
         let (rate, most) = (options.tree.learning_rate, options.tree.leaf.max_delta_step);
         // Such values ignore the bounds of monotone constraints.
         if objective.has_leaf_values() && options.tree.monotone.is_empty() {
-            refit_leaves(team, objective, &self.shards, output, &mut tree, rate);
+            refit_leaves(team, objective, &self.shards, output, tree, rate);
         }
         let most = if most > 0.0 { rate * most } else { f64::INFINITY };
         let step = |value: f64| objective.step(output, value / rate).map_or(value, |step| rate * step);
         tree.value.iter_mut().for_each(|value| *value = step(*value).clamp(-most, most) * share);
-        team.each(&mut self.shards, |i, shard| shard.add(store, &tree, output, keeps[i].as_deref()));
-        Ok(tree)
+        let tree = &*tree;
+        team.each(&mut self.shards, |i, shard| shard.add(store, tree, output, keeps[i].as_deref()));
     }
 }
 
@@ -301,16 +376,21 @@ fn refit_leaves(
     }
 }
 
-/// Quantizes gradients and curvatures of an output to integers.
-fn pack_gradients(shard: &mut Shard, output: usize, scale: GradientScale) {
+/// Quantizes gradients and curvatures of some outputs to integers.
+fn pack_gradients(shard: &mut Shard, outputs: Range<usize>, scales: &[GradientScale]) {
     let n = shard.rows().len();
-    shard.words.resize(n * if scale.is_wide() { 2 } else { 1 }, 0);
-    let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
-    if scale.is_wide() {
-        quantize::<2>(scale, g, h, shard.words.as_chunks_mut().0);
-    } else {
-        quantize::<1>(scale, g, h, shard.words.as_chunks_mut().0);
+    let mut packed = std::mem::take(&mut shard.words);
+    packed.resize_with(packed.len().max(outputs.len()), Vec::new);
+    for ((output, words), &scale) in outputs.zip(&mut packed).zip(scales) {
+        words.resize(n * if scale.is_wide() { 2 } else { 1 }, 0);
+        let (g, h) = shard.growth_gradients(output);
+        if scale.is_wide() {
+            quantize::<2>(scale, g, h, words.as_chunks_mut().0);
+        } else {
+            quantize::<1>(scale, g, h, words.as_chunks_mut().0);
+        }
     }
+    shard.words = packed;
 }
 
 /// The ranges of rows whose sums are added in order: blocks of fixed size, or queries. They don't depend on the shards.
@@ -329,7 +409,7 @@ fn extent(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard], output: 
     let mut parts: Vec<Vec<GradientExtent>> = vec![Vec::new(); shards.len()];
     team.each(&mut parts, |i, part| {
         let shard = &shards[i];
-        let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
+        let (g, h) = shard.growth_gradients(output);
         let of = |piece: Range<usize>| {
             let local = piece.start - shard.rows().start..piece.end - shard.rows().start;
             GradientExtent::of(&g[local.clone()], &h[local])

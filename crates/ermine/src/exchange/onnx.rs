@@ -1,7 +1,7 @@
 //! Export of models as ONNX, in double precision: tree ensembles (one `TreeEnsemble`, then the link in standard operators) and, in `onnx_linear`, linear models and support vector machines.
 //!
 //! ```text
-//! X: double [rows, columns] -> (unknown categories become NaN) -> TreeEnsemble -> (Div) -> link -> "prediction" or "probabilities" and "label"
+//! X: double [rows, columns] -> (unknown categories become NaN) -> TreeEnsemble -> (Div) -> link -> "prediction" (and "quantiles") or "probabilities" and "label"
 //! ```
 //!
 //! A split with one branch per category becomes a chain of equality tests. A tree with a single leaf becomes a split with the same leaf on both sides, because ONNX has no such trees.
@@ -55,6 +55,9 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     graph.link(sum.link, scores, k, name);
     let width = sum.link.width(k);
     let mut outputs = vec![value(name, tensor::DOUBLE, &[None, Some(width)])];
+    if sum.link == Link::Quantiles {
+        outputs.push(value(QUANTILES, tensor::DOUBLE, &[None, Some(k)]));
+    }
     if classes {
         outputs.push(graph.label(name, &schema.classes));
     }
@@ -93,6 +96,9 @@ fn metadata(schema: &Schema) -> Vec<(&'static str, String)> {
         ("classes", serde_json::json!(schema.classes).to_string()),
     ]
 }
+
+/// The output with all quantiles in ascending order.
+const QUANTILES: &str = "quantiles";
 
 /// The domain of the operators for trees.
 const ML: &str = "ai.onnx.ml";
@@ -185,18 +191,20 @@ impl OnnxGraph {
             Link::Quantiles => {
                 let k = k as i64;
                 self.constants.push(longs(&[k]).text(8, "all"));
-                self.constants.push(longs(&[k - 1 - k / 2]).text(8, "from"));
-                self.constants.push(longs(&[k - k / 2]).text(8, "to"));
+                self.constants.push(longs(&[(k - 1) / 2]).text(8, "from"));
+                self.constants.push(longs(&[k / 2 + 1]).text(8, "to"));
                 self.constants.push(longs(&[1]).text(8, "across"));
-                // In descending order, so the median is counted from the end.
+                // In ascending order, so that they don't cross.
                 let node = ProtobufMessage::new()
                     .text(1, scores)
                     .text(1, "all")
-                    .text(2, "sorted")
+                    .text(2, QUANTILES)
                     .text(2, "order")
-                    .text(3, "sorted");
-                self.nodes.push(node.text(4, "TopK").message(5, int("axis", 1)).message(5, int("largest", 1)));
-                self.node("Slice", "", &["sorted", "from", "to", "across"], name, Vec::new());
+                    .text(3, QUANTILES);
+                self.nodes.push(node.text(4, "TopK").message(5, int("axis", 1)).message(5, int("largest", 0)));
+                // The median: the middle one, or the mean of the two middle ones.
+                self.node("Slice", "", &[QUANTILES, "from", "to", "across"], "middle", Vec::new());
+                self.node("ReduceMean", "", &["middle", "across"], name, vec![int("keepdims", 1)]);
             }
             Link::Certain => {
                 self.constant("nothing", &[0.0], &[1]);

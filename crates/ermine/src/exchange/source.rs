@@ -148,6 +148,9 @@ pub fn c(model: &Model) -> Result<String> {
     text += &table("double", "values", list(t.values.iter().map(number)));
     text += &table("uint64_t", "words", list(t.words.iter().map(|w| format!("{w:#x}u"))));
     text += C_WALK;
+    text += if sum.link == Link::Quantiles { C_QUANTILES } else { "" };
+    text += C_PREDICT;
+    text += if sum.link == Link::Quantiles { "    ermine_quantiles(x, s);\n" } else { "    add_trees(x, s);\n" };
     let _ = write!(text, "{}\n}}\n", c_link(sum.link, sum.divisor));
     Ok(text)
 }
@@ -182,13 +185,33 @@ static uint32_t walk(const double *x, uint32_t at) {
     }
 }
 
-// Predicts one row of N_FEATURES values; writes N_OUT numbers.
-void ermine_predict(const double *x, double *out) {
-    double s[N_SCORES] = {0};
+// Adds up the trees.
+static void add_trees(const double *x, double *s) {
+    for (size_t k = 0; k < N_SCORES; k++) s[k] = 0;
     for (size_t t = 0; t < N_TREES; t++) {
         const double *value = values + (size_t)walk(x, roots[t]) * WIDTH;
         for (size_t k = 0; k < WIDTH; k++) s[outputs[t] + k] += value[k];
     }
+}
+";
+
+const C_QUANTILES: &str = r"
+// Writes the N_SCORES quantiles of a row of N_FEATURES values, in ascending order.
+void ermine_quantiles(const double *x, double *out) {
+    add_trees(x, out);
+    for (size_t i = 1; i < N_SCORES; i++)
+        for (size_t k = i; k > 0 && out[k] < out[k - 1]; k--) {
+            const double swap = out[k];
+            out[k] = out[k - 1];
+            out[k - 1] = swap;
+        }
+}
+";
+
+const C_PREDICT: &str = r"
+// Predicts one row of N_FEATURES values; writes N_OUT numbers.
+void ermine_predict(const double *x, double *out) {
+    double s[N_SCORES];
 ";
 
 /// The end of the C function: the link from scores to predictions.
@@ -214,9 +237,7 @@ fn c_link(link: Link, divisor: f64) -> String {
             "    if (N_SCORES == 1) {{\n        out[0] = 1 / (1 + exp(2 * s[0]));\n        out[1] = 1 / (1 + exp(-2 * s[0]));\n        return;\n    }}\n{}",
             softmax("2 * ")
         ),
-        Link::Quantiles => "    for (size_t i = 1; i < N_SCORES; i++)\n        for (size_t k = i; k > 0 && s[k] < s[k - 1]; k--) {\n            const double swap = s[k];\n            \
-             s[k] = s[k - 1];\n            s[k - 1] = swap;\n        }\n    out[0] = s[N_SCORES / 2];"
-            .to_string(),
+        Link::Quantiles => "    out[0] = (s[(N_SCORES - 1) / 2] + s[N_SCORES / 2]) / 2;".to_string(),
         Link::Certain => "    (void)s;\n    out[0] = 1;".to_string(),
     };
     divided + &end
@@ -249,7 +270,11 @@ pub fn rust(model: &Model) -> Result<String> {
     text += &table("f64", "VALUES", list(t.values.iter().map(number)));
     text += &table("u64", "WORDS", list(t.words.iter().map(|w| format!("{w:#x}"))));
     text += RUST_WALK;
-    let _ = write!(text, "{}\n}}\n", rust_link(sum.link, sum.divisor));
+    text += if sum.link == Link::Quantiles { RUST_QUANTILES } else { "" };
+    text += RUST_PREDICT;
+    let scores = if sum.link == Link::Quantiles { "quantiles" } else { "scores" };
+    let keyword = if sum.divisor == 1.0 { "let" } else { "let mut" };
+    let _ = write!(text, "    {keyword} s = {scores}(x);\n{}\n}}\n", rust_link(sum.link, sum.divisor));
     Ok(text)
 }
 
@@ -288,13 +313,29 @@ fn walk(x: &[f64; N_FEATURES], root: u32) -> usize {
     }
 }
 
-/// Predicts one row.
-pub fn predict(x: &[f64; N_FEATURES]) -> [f64; N_OUT] {
+/// The sums of the trees.
+fn scores(x: &[f64; N_FEATURES]) -> [f64; N_SCORES] {
     let mut s = [0.0f64; N_SCORES];
     for (root, output) in ROOTS.iter().zip(OUTPUTS) {
         let value = &VALUES[walk(x, *root) * WIDTH..][..WIDTH];
         s[*output as usize..].iter_mut().zip(value).for_each(|(s, v)| *s += v);
     }
+    s
+}
+";
+
+const RUST_QUANTILES: &str = r"
+/// The quantiles of one row, in ascending order.
+pub fn quantiles(x: &[f64; N_FEATURES]) -> [f64; N_SCORES] {
+    let mut s = scores(x);
+    s.sort_unstable_by(f64::total_cmp);
+    s
+}
+";
+
+const RUST_PREDICT: &str = r"
+/// Predicts one row.
+pub fn predict(x: &[f64; N_FEATURES]) -> [f64; N_OUT] {
 ";
 
 /// The end of the Rust function: the link from scores to predictions.
@@ -319,8 +360,8 @@ fn rust_link(link: Link, divisor: f64) -> String {
              out[N_OUT - 1] = 1.0 / (1.0 + (-2.0 * s[0]).exp());\n        return out;\n    }}\n{}",
             softmax("2.0 * ")
         ),
-        Link::Quantiles => "    s.sort_unstable_by(f64::total_cmp);\n    [s[N_SCORES / 2]; N_OUT]".to_string(),
-        Link::Certain => "    let _ = &mut s;\n    [1.0; N_OUT]".to_string(),
+        Link::Quantiles => "    [(s[(N_SCORES - 1) / 2] + s[N_SCORES / 2]) / 2.0; N_OUT]".to_string(),
+        Link::Certain => "    let _ = s;\n    [1.0; N_OUT]".to_string(),
     };
     divided + &end
 }

@@ -304,3 +304,132 @@ fn quantiles_are_named_by_their_levels_and_evaluated() {
     let plain = GradientBoosting { n_estimators: 2, ..Default::default() }.fit(&train).unwrap();
     assert!(plain.evaluate(&test).unwrap().quantiles.is_none() && plain.quantile_levels().is_empty());
 }
+
+#[test]
+fn evaluation_and_cross_validation_start_from_initial_scores() {
+    let (train, test) = regression(900, 3).split(0.7, 1).unwrap();
+    let (given, tested) = (with_guess(&train), with_guess(&test));
+    let params = GradientBoosting { n_estimators: 20, ..Default::default() };
+    let model = params.fit(&given).unwrap();
+    let said = model.predict_data(&tested).unwrap();
+    let (y, init) = (tested.values().unwrap().0, tested.init_score().unwrap());
+    let mse = 2.0 * half_mse(said.values().iter().zip(init).map(|(s, i)| s + i), y);
+    let rmse = model.evaluate(&tested).unwrap().score("RMSE").unwrap().value;
+    assert!((rmse - mse.sqrt()).abs() < 1e-9 * (1.0 + rmse), "{rmse} {}", mse.sqrt());
+    // Without them it is as far off as they are.
+    assert!(model.evaluate(&test).unwrap().score("RMSE").unwrap().value > 10.0 * rmse);
+    let splits = ermine_eval::evaluate::Splits::k_fold(&given, 3, 1).unwrap();
+    let validation = ermine_eval::evaluate::Validation::new(&splits, &[Measure::Rmse]);
+    let found = ermine_eval::evaluate::cross_validate(&params, &given, &validation, &ermine::context()).unwrap();
+    assert!(found.scores[0].mean < 3.0 * rmse, "{found}");
+}
+
+#[test]
+fn scores_of_two_classes_start_from_initial_scores() {
+    let data = classification(600, 2, 7);
+    let init: Vec<f64> = (0..600).map(|i| f64::from(i % 7) - 3.0).collect();
+    let given = data.clone().with_init_score(Some(init.clone())).unwrap();
+    let model = GradientBoosting { n_estimators: 5, ..Default::default() }.fit(&given).unwrap();
+    let scores = boosted(&model).scores(data.features(), 5).unwrap();
+    let found = model.predict_from_init_scores(&given).unwrap();
+    for (row, (score, init)) in scores.iter().zip(&init).enumerate() {
+        let p = 1.0 / (1.0 + (-(score + init)).exp());
+        assert!((found.row(row)[1] - p).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn cross_validation_of_quantiles_has_their_pinball_loss() {
+    let data = regression(600, 9);
+    let params = GradientBoosting {
+        loss: BoostingLoss::Quantile,
+        quantile_alpha: vec![0.9, 0.1],
+        n_estimators: 10,
+        ..Default::default()
+    };
+    let splits = ermine_eval::evaluate::Splits::k_fold(&data, 3, 1).unwrap();
+    let validation = ermine_eval::evaluate::Validation::new(&splits, &[Measure::Mae]);
+    let found = ermine_eval::evaluate::cross_validate(&params, &data, &validation, &ermine::context()).unwrap();
+    assert_eq!(found.scores.iter().map(|score| score.name).collect::<Vec<_>>(), ["MAE", "mean pinball loss"]);
+    let mut by_hand = Vec::new();
+    for index in 0..3 {
+        let (train, test) = splits.split(index);
+        let (model, test) = (params.fit(&data.select(&train).unwrap()).unwrap(), data.select(&test).unwrap());
+        let quantiles = model.quantiles(test.features(), &[0.9, 0.1]).unwrap();
+        let y = test.values().unwrap().0;
+        let pinball = |y: f64, q: f64, level: f64| if y > q { level * (y - q) } else { (1.0 - level) * (q - y) };
+        let sum: f64 =
+            y.iter().zip(quantiles.chunks(2)).map(|(&y, q)| pinball(y, q[0], 0.9) + pinball(y, q[1], 0.1)).sum();
+        by_hand.push(sum / (2 * y.len()) as f64);
+    }
+    assert_near(&found.scores[1].folds, &by_hand);
+}
+
+/// Survival times whose logarithm is 1 + 2 x plus noise, of which about a third are censored; and x.
+fn survival(n: usize) -> (Dataset, Vec<f64>) {
+    let mut rng = ermine_core::rng::stream(5, &[]);
+    let mut unit = || (ermine_core::rng::below(&mut rng, 100_000) as f64 + 0.5) / 100_000.0;
+    let rows: Vec<(f64, f64)> = (0..n)
+        .map(|_| {
+            let x = unit();
+            let noise = 0.5 * (unit() + unit() + unit() - 1.5);
+            let (event, end) = ((1.0 + 2.0 * x + noise).exp(), (0.5 + 3.5 * unit()).exp());
+            (x, if event <= end { event } else { -end })
+        })
+        .collect();
+    let x: Vec<f64> = rows.iter().map(|row| row.0).collect();
+    let y = Column::numeric("y", rows.iter().map(|row| row.1).collect::<Vec<_>>());
+    (Table::new(vec![Column::numeric("x", x.clone()), y]).unwrap().dataset("y").unwrap(), x)
+}
+
+#[test]
+fn survival_losses_learn_from_censored_rows() {
+    let (data, x) = survival(3000);
+    let censored = data.values().unwrap().0.iter().filter(|y| **y < 0.0).count();
+    assert!((600..1500).contains(&censored), "{censored}");
+    let fit = |loss: BoostingLoss, threads: usize| {
+        let learner = GradientBoosting { loss, n_estimators: 60, aft_scale: 0.25, ..Default::default() };
+        learner.fit_with(&data, &Context { threads: Some(threads), ..ermine::context() }).unwrap()
+    };
+    let aft = fit(BoostingLoss::Aft, 1);
+    let off = |row: usize| aft.predict_data(&data).unwrap().row(row)[0].ln() - (1.0 + 2.0 * x[row]);
+    let rows: Vec<usize> = (0..3000).step_by(50).collect();
+    let bias = rows.iter().map(|&row| off(row)).sum::<f64>() / rows.len() as f64;
+    assert!(bias.abs() < 0.1, "{bias}");
+    // Long times have low hazards.
+    let cox = fit(BoostingLoss::Cox, 1).predict_data(&data).unwrap();
+    let mut order: Vec<usize> = (0..3000).collect();
+    order.sort_by(|&a, &b| x[a].total_cmp(&x[b]));
+    let mean = |rows: &[usize]| rows.iter().map(|&row| cox.row(row)[0].ln()).sum::<f64>() / rows.len() as f64;
+    assert!(mean(&order[..1000]) > mean(&order[1000..2000]) + 1.0);
+    assert!(mean(&order[1000..2000]) > mean(&order[2000..]) + 1.0);
+    for loss in [BoostingLoss::Aft, BoostingLoss::Cox] {
+        assert_eq!(fit(loss, 1).to_bytes().unwrap(), fit(loss, 3).to_bytes().unwrap());
+        // The number of rounds by early stopping, and a model that is read again.
+        let model = GradientBoosting { loss, ..Default::default() }.fit(&data).unwrap();
+        let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(again.predict_data(&data).unwrap().values(), model.predict_data(&data).unwrap().values());
+    }
+    let zero = data.with_target(Target::Values { values: vec![0.0; 3000], n_outputs: 1 }, Task::Regression).unwrap();
+    let message = GradientBoosting { loss: BoostingLoss::Cox, ..Default::default() }.fit(&zero).unwrap_err();
+    assert!(message.to_string().contains("row 1 has 0"), "{message}");
+}
+
+#[test]
+fn the_focal_loss_is_for_two_classes() {
+    let data = classification(800, 2, 3);
+    let learner = GradientBoosting { loss: BoostingLoss::Focal, n_estimators: 30, ..Default::default() };
+    let focal = learner.fit(&data).unwrap();
+    let accuracy = focal.evaluate(&data).unwrap().score("accuracy").unwrap().value;
+    assert!(accuracy > 0.9, "{accuracy}");
+    // Without focus it is the log loss.
+    let log = GradientBoosting { loss: BoostingLoss::LogLoss, ..learner.clone() }.fit(&data).unwrap();
+    let plain = GradientBoosting { focal_gamma: 0.0, ..learner.clone() }.fit(&data).unwrap();
+    let (a, b) = (plain.predict_data(&data).unwrap(), log.predict_data(&data).unwrap());
+    a.values().iter().zip(b.values()).for_each(|(a, b)| assert!((a - b).abs() < 1e-4, "{a} {b}"));
+    // Probabilities are less extreme.
+    let extreme =
+        |model: &Model| model.predict_data(&data).unwrap().values().iter().map(|p| (p - 0.5).abs()).sum::<f64>();
+    assert!(extreme(&focal) < extreme(&log));
+    assert!(learner.fit(&classification(800, 3, 3)).unwrap_err().to_string().contains("3 classes"));
+}

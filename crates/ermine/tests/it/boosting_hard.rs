@@ -130,8 +130,6 @@ fn training_that_cannot_be_resumed_is_refused_at_the_start() {
     assert!(
         early_stopping.fit_with(&data, &validated).unwrap().fitted::<BoostedTrees>().unwrap().booster().n_rounds() > 5
     );
-    let dropping = GradientBoosting { rate_drop: 0.1, ..fixed };
-    assert!(refusal(dropping.fit_with(&data, &saving)).contains("rate_drop"));
 }
 
 #[test]

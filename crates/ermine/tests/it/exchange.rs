@@ -151,16 +151,34 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|said| said.status.success())
 }
 
-/// Compiles a source file with a main function for some rows, runs it and compares what it prints with the model.
-fn compiles_and_agrees(name: &str, model: &Model, x: &[Vec<f64>], rust: bool) {
-    let predictor = model.predictor().unwrap();
-    let width = predictor.width();
+/// Compiles a source file with a main function, runs it and reads the numbers that it prints.
+fn numbers_of_program(name: &str, source: &str, rust: bool) -> Vec<f64> {
     let folder =
         std::env::temp_dir().join(format!("ermine-exchange-{}-{}", std::process::id(), name.replace([' ', ','], "-")));
     std::fs::create_dir_all(&folder).unwrap();
-    let source =
-        String::from_utf8(ermine::export(model, if rust { ExportFormat::Rust } else { ExportFormat::C }).unwrap())
-            .unwrap();
+    let file = folder.join(if rust { "model.rs" } else { "model.c" });
+    std::fs::write(&file, source).unwrap();
+    let binary = folder.join("model");
+    let mut compiler = if rust {
+        let mut compiler = Command::new("rustc");
+        compiler.args(["--edition", "2021", "-D", "warnings", "-A", "dead_code", "-o"]).arg(&binary).arg(file);
+        compiler
+    } else {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=c99", "-Wall", "-Werror", "-O1", "-o"]).arg(&binary).arg(file).arg("-lm");
+        compiler
+    };
+    let said = compiler.output().unwrap();
+    assert!(said.status.success(), "{name}: {}", String::from_utf8_lossy(&said.stderr));
+    let said = String::from_utf8(Command::new(&binary).output().unwrap().stdout).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    said.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+/// A source file whose main function prints what a function of it says of some rows, `width` numbers for each.
+fn program(model: &Model, x: &[Vec<f64>], function: &str, width: usize, rust: bool) -> String {
+    let format = if rust { ExportFormat::Rust } else { ExportFormat::C };
+    let source = String::from_utf8(ermine::export(model, format).unwrap()).unwrap();
     let number = |x: &f64| match (x.is_nan(), x.is_infinite(), rust) {
         (true, _, true) => "f64::NAN".to_string(),
         (true, _, false) => "NAN".to_string(),
@@ -172,35 +190,23 @@ fn compiles_and_agrees(name: &str, model: &Model, x: &[Vec<f64>], rust: bool) {
     let calls: String = x
         .iter()
         .map(|row| match rust {
-            true => format!("    predict(&[{}]).iter().for_each(|p| println!(\"{{p:e}}\"));\n", list(row)),
-            false => format!("    {{ double x[] = {{{}}}; ermine_predict(x, out); for (int k = 0; k < {width}; k++) printf(\"%.17g\\n\", out[k]); }}\n", list(row)),
+            true => format!("    {function}(&[{}]).iter().for_each(|p| println!(\"{{p:e}}\"));\n", list(row)),
+            false => format!("    {{ double x[] = {{{}}}; ermine_{function}(x, out); for (int k = 0; k < {width}; k++) printf(\"%.17g\\n\", out[k]); }}\n", list(row)),
         })
         .collect();
-    let (file, main) = match rust {
-        true => ("model.rs", format!("fn main() {{\n{calls}}}\n")),
-        false => (
-            "model.c",
-            format!("#include <stdio.h>\nint main(void) {{\n    double out[{width}];\n{calls}    return 0;\n}}\n"),
+    match rust {
+        true => format!("{source}fn main() {{\n{calls}}}\n"),
+        false => format!(
+            "{source}#include <stdio.h>\nint main(void) {{\n    double out[{width}];\n{calls}    return 0;\n}}\n"
         ),
-    };
-    std::fs::write(folder.join(file), source + &main).unwrap();
-    let binary = folder.join("model");
-    let mut compiler = if rust {
-        let mut compiler = Command::new("rustc");
-        compiler
-            .args(["--edition", "2021", "-D", "warnings", "-A", "dead_code", "-o"])
-            .arg(&binary)
-            .arg(folder.join(file));
-        compiler
-    } else {
-        let mut compiler = Command::new("cc");
-        compiler.args(["-std=c99", "-Wall", "-Werror", "-O1", "-o"]).arg(&binary).arg(folder.join(file)).arg("-lm");
-        compiler
-    };
-    let said = compiler.output().unwrap();
-    assert!(said.status.success(), "{name}: {}", String::from_utf8_lossy(&said.stderr));
-    let said = String::from_utf8(Command::new(&binary).output().unwrap().stdout).unwrap();
-    let said: Vec<f64> = said.lines().map(|line| line.parse().unwrap()).collect();
+    }
+}
+
+/// Compiles a model and compares what it predicts for some rows.
+fn compiles_and_agrees(name: &str, model: &Model, x: &[Vec<f64>], rust: bool) {
+    let predictor = model.predictor().unwrap();
+    let width = predictor.width();
+    let said = numbers_of_program(name, &program(model, x, "predict", width, rust), rust);
     let mut ours = vec![0.0; width];
     assert_eq!(said.len(), x.len() * width, "{name}");
     for (row, said) in x.iter().zip(said.chunks(width)) {
@@ -209,7 +215,45 @@ fn compiles_and_agrees(name: &str, model: &Model, x: &[Vec<f64>], rust: bool) {
             assert!((a - b).abs() <= 1e-14 * (1.0 + a.abs()), "{name}, {row:?}: {ours:?} {said:?}");
         }
     }
-    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn source_files_have_all_quantiles() {
+    let n = 200;
+    let x: Vec<Vec<f64>> =
+        (0..n).map(|i| vec![f64::from(i % 23), if i % 7 == 0 { f64::NAN } else { f64::from(i % 11) }]).collect();
+    let column = |name: &str, j: usize| Column::numeric(name, x.iter().map(|row| row[j]).collect::<Vec<_>>());
+    let y = (0..n).map(|i| f64::from(i % 23) * (0.5 + f64::from(i * 37 % 19))).collect::<Vec<_>>();
+    let table = Table::new(vec![column("a", 0), column("b", 1), Column::numeric("y", y)]).unwrap();
+    let data = table.dataset("y").unwrap();
+    for levels in [vec![0.9, 0.1], vec![0.1, 0.9, 0.5]] {
+        let learner = GradientBoosting {
+            loss: ermine::ensemble::BoostingLoss::Quantile,
+            quantile_alpha: levels.clone(),
+            n_estimators: 20,
+            ..Default::default()
+        };
+        let (model, k) = (learner.fit(&data).unwrap(), levels.len());
+        let mut ascending = levels.clone();
+        ascending.sort_by(f64::total_cmp);
+        let quantiles = model.quantiles(data.features(), &ascending).unwrap();
+        // The prediction is the median of the quantiles.
+        for (row, quantiles) in quantiles.chunks(k).enumerate() {
+            let median = (quantiles[(k - 1) / 2] + quantiles[k / 2]) / 2.0;
+            assert_eq!(model.predict_data(&data).unwrap().row(row), [median]);
+        }
+        for (rust, compiler) in [(true, "rustc"), (false, "cc")] {
+            if is_there(compiler) {
+                let name = format!("{k} quantiles {compiler}");
+                compiles_and_agrees(&name, &model, &x, rust);
+                let said = numbers_of_program(&name, &program(&model, &x, "quantiles", k, rust), rust);
+                assert_eq!(said.len(), quantiles.len());
+                said.iter()
+                    .zip(&quantiles)
+                    .for_each(|(a, b)| assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{a} {b}"));
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,10 +4,14 @@
 //! |---|---|
 //! | this file | any [`Loss`] of one score ([`PointwiseObjective`]), the log loss of several classes ([`SoftmaxObjective`]), several objectives at once |
 //! | [`ranking`] | LambdaMART and pairwise |
+//! | [`focal`] | the focal loss of two classes |
+//! | [`survival`] | accelerated failure times and Cox's proportional hazards |
 //!
 //! An objective sees rows in ranges and scores in one list for each output. Its sums over rows are weighted.
 
+pub mod focal;
 pub mod ranking;
+pub mod survival;
 
 pub use ermine_core::learner::Objective;
 pub use ranking::LambdaMart;
@@ -177,6 +181,16 @@ impl Objective for SoftmaxObjective {
 
     fn total_weight(&self) -> f64 {
         self.rows.total_weight()
+    }
+
+    fn has_class_probabilities(&self) -> bool {
+        true
+    }
+
+    fn class_probabilities(&self, row: usize, scores: &[f64], probabilities: &mut [f64]) -> f64 {
+        probabilities.copy_from_slice(scores);
+        softmax::softmax(probabilities);
+        self.rows.weight.as_ref().map_or(1.0, |weight| weight[row])
     }
 
     fn name(&self) -> &'static str {

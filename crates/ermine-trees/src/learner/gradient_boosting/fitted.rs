@@ -142,6 +142,18 @@ impl BoostedTrees {
     }
 }
 
+/// Adds initial scores, of which there must be one for each score of each row.
+pub(super) fn add_scores(mut scores: Vec<f64>, init_scores: &[f64]) -> Result<Vec<f64>> {
+    if init_scores.len() != scores.len() {
+        let (given, needed) = (init_scores.len(), scores.len());
+        return Err(Error::data(format!(
+            "got {given} init scores, but {needed} are needed: one for each score of each row"
+        )));
+    }
+    scores.iter_mut().zip(init_scores).for_each(|(score, init)| *score += init);
+    Ok(scores)
+}
+
 /// How scores become predictions; a single class is certain.
 pub(super) fn effective_link(link: Link, n_classes: usize) -> Link {
     if link == Link::Logistic && n_classes == 1 { Link::Certain } else { link }
@@ -154,6 +166,11 @@ impl Fitted for BoostedTrees {
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         self.predict_after(features, self.booster.n_rounds())
+    }
+
+    fn predict_from(&self, features: &Features, init_scores: &[f64]) -> Option<Result<Vec<f64>>> {
+        let scores = self.scores(features, self.booster.n_rounds());
+        Some(scores.and_then(|scores| Ok(self.predictions(add_scores(scores, init_scores)?))))
     }
 
     fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {

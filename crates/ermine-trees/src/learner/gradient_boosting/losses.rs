@@ -1,6 +1,8 @@
 //! The objective that the parameters select.
 
-use super::{BoostingLoss, GradientBoosting, INFO};
+use super::{AftDistribution, BoostingLoss, GradientBoosting, INFO};
+use crate::boost::objective::focal::Focal;
+use crate::boost::objective::survival::{CoxObjective, FailureDistribution, FailureTime};
 use crate::boost::objective::{
     LambdaMart, MultiOutputObjective, Objective, PointwiseObjective, SoftmaxObjective, WeightedTargets,
 };
@@ -32,6 +34,14 @@ impl GradientBoosting {
                 let sign = |&code: &u32| if code == 0 { -1.0 } else { 1.0 };
                 let rows = WeightedTargets::new(codes.iter().map(sign).collect(), weight);
                 Ok(Box::new(PointwiseObjective::new(loss::Logistic, rows)))
+            }
+            (Target::Classes { codes, labels }, _, BoostingLoss::Focal) => {
+                if labels.len() > 2 {
+                    return self.unsupported(format!("loss = focal for {} classes (it is for two)", labels.len()));
+                }
+                let sign = |&code: &u32| if code == 0 { -1.0 } else { 1.0 };
+                let rows = WeightedTargets::new(codes.iter().map(sign).collect(), weight);
+                Ok(Box::new(PointwiseObjective::new(Focal { gamma: self.focal_gamma }, rows)))
             }
             (
                 Target::Values { values, n_outputs: 1 },
@@ -80,7 +90,16 @@ impl GradientBoosting {
             BoostingLoss::Tweedie => {
                 PointwiseObjective::checked(loss::Tweedie { power: self.tweedie_variance_power }, rows)
             }
-            BoostingLoss::LogLoss | BoostingLoss::LambdaRank | BoostingLoss::Pairwise => {
+            BoostingLoss::Aft => {
+                let distribution = match self.aft_distribution {
+                    AftDistribution::Normal => FailureDistribution::Normal,
+                    AftDistribution::Logistic => FailureDistribution::Logistic,
+                    AftDistribution::Extreme => FailureDistribution::Extreme,
+                };
+                PointwiseObjective::checked(FailureTime { distribution, scale: self.aft_scale }, rows)
+            }
+            BoostingLoss::Cox => Ok(Box::new(CoxObjective::new(rows))),
+            BoostingLoss::LogLoss | BoostingLoss::Focal | BoostingLoss::LambdaRank | BoostingLoss::Pairwise => {
                 self.unsupported(format!("loss = {} for {}", self.loss, Task::Regression))
             }
         }

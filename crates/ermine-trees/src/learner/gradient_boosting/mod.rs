@@ -61,6 +61,12 @@ choice! {
         Gamma = "gamma",
         /// Tweedie deviance with a log link, for targets that are zero or positive.
         Tweedie = "tweedie",
+        /// Focal loss of two classes: rows that are predicted well count less.
+        Focal = "focal",
+        /// Accelerated failure time, for survival times; negative targets are censored times.
+        Aft = "aft",
+        /// Cox's proportional hazards, for survival times; negative targets are censored times.
+        Cox = "cox",
         /// LambdaMART, which optimizes NDCG, for ranking.
         LambdaRank = "lambdarank",
         /// Logistic loss of pairs, for ranking.
@@ -69,9 +75,21 @@ choice! {
 }
 
 choice! {
+    /// The distribution of the logarithm of survival times around the score.
+    pub enum AftDistribution {
+        /// Normal distribution.
+        Normal = "normal",
+        /// Logistic distribution.
+        Logistic = "logistic",
+        /// Extreme value distribution: survival times have a Weibull distribution.
+        Extreme = "extreme",
+    }
+}
+
+choice! {
     /// The order in which leaves are split.
     pub enum GrowPolicy {
-        /// Best-first; but where the number of rounds is chosen on small data, every other model has symmetric trees.
+        /// Best-first; but where the number of rounds is chosen on small data, every other model has symmetric trees (all, if there are more than two classes).
         Auto = "auto",
         /// Best-first: the leaf with the largest gain.
         Lossguide = "lossguide",
@@ -99,15 +117,17 @@ choice! {
         Uniform = "uniform",
         /// All rows with large gradients, and some of the others (GOSS).
         Goss = "goss",
+        /// All rows, with random weights (Bayesian bootstrap).
+        Bayesian = "bayesian",
     }
 }
 
 params! {
     /// A sum of trees, each grown on the gradients of the loss at the sum so far.
     pub struct GradientBoosting("gradient-boosting") {
-        /// Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking.
+        /// Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking. The survival losses aft and cox take times of events as targets, and minus the time for rows that were last seen then without an event (right-censored); aft predicts the time, cox the hazard relative to other rows.
         loss: BoostingLoss = BoostingLoss::Auto;
-        /// Number of boosting rounds, each with one tree per output (per class if there are more than two). 0 chooses it, up to 1500, by early stopping on a validation set: on small data the model is the mean of five models that are each validated on one fold, on large data one model of all rows. With fewer than 40 rows or with `rate_drop`, 0 means 100.
+        /// Number of boosting rounds, each with one tree per output (per class if there are more than two). 0 chooses it, up to 1500, by early stopping on a validation set: on small data the mean number of rounds of up to four folds, with which up to four models of all rows are trained, whose mean is the model; on large data that of one fold, and one model of all rows. With fewer than 40 rows or with `rate_drop`, 0 means 100.
         n_estimators: usize = 0, range Range::at_least(0.0);
         /// Learning rate (shrinkage): the factor by which the leaf values of each tree are multiplied.
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);
@@ -115,7 +135,7 @@ params! {
         max_leaf_nodes: Option<usize> = Some(31), range Range::at_least(2.0), tune Log(7.0, 127.0);
         /// Maximum depth of a tree; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
-        /// Order in which leaves are split: the leaf with the largest gain first (lossguide), level by level (depthwise), or all leaves of a level by the same test (symmetric). auto is lossguide, except where the number of rounds is chosen on small data: then every other model has symmetric trees of up to six levels, and all models use half the learning rate, a tenth of `min_child_weight`, and at most 0.8 of the rows per tree (all rows for classification with more than 2,000 rows).
+        /// Order in which leaves are split: the leaf with the largest gain first (lossguide), level by level (depthwise), or all leaves of a level by the same test (symmetric). auto is lossguide, except where the number of rounds is chosen on small data: then every other model has symmetric trees of up to six levels (all models, if there are more than two classes), and all models use half the learning rate (the whole, if there are more than two classes), a tenth of `min_child_weight`, and random weights of the rows for each tree (equal ones for classification with more than 2,000 rows). Symmetric trees of several classes have the same tests.
         grow_policy: GrowPolicy = GrowPolicy::Auto, tune Each;
         /// Thresholds that are tried: boundaries of bins (hist), or every distinct value (exact, for columns of at most 65,535 distinct values).
         tree_method: TreeMethod = TreeMethod::Hist;
@@ -131,9 +151,9 @@ params! {
         min_child_weight: f64 = 1.0, range Range::at_least(0.0), tune Log(0.01, 30.0);
         /// Maximum absolute leaf value before shrinkage; 0 for no limit.
         max_delta_step: f64 = 0.0, range Range::at_least(0.0);
-        /// Fraction of the rows that is sampled for each round.
+        /// Fraction of the rows that is sampled for each round. The splits of a tree are chosen on the sampled rows; the values of its leaves are those of all rows.
         subsample: f64 = 1.0, range Range::above_to(0.0, 1.0), tune Linear(0.5, 1.0);
-        /// How rows are sampled: uniformly (the fraction `subsample`), or by gradient (goss: the fractions `top_rate` and `other_rate`).
+        /// How rows are sampled for choosing the splits of a round: uniformly (the fraction `subsample`), by gradient (goss: the fractions `top_rate` and `other_rate`), or with random weights (bayesian: all rows, or the fraction `subsample`, with exponentially distributed weights).
         sampling_method: SamplingMethod = SamplingMethod::Uniform;
         /// Fraction of the rows, those with the largest gradients, that goss keeps.
         top_rate: f64 = 0.2, range Range::inside(0.0, 1.0);
@@ -177,6 +197,12 @@ params! {
         huber_slope: f64 = 1.0, range Range::above_to(0.0, 1e100);
         /// Variance power of the Tweedie loss: the variance is in proportion to this power of the mean.
         tweedie_variance_power: f64 = 1.5, range Range::inside(1.0, 2.0);
+        /// Exponent of the focal loss: how much less rows count that are predicted well; 0 for the log loss.
+        focal_gamma: f64 = 2.0, range Range::between(0.0, 100.0);
+        /// Distribution of the logarithm of survival times under the aft loss.
+        aft_distribution: AftDistribution = AftDistribution::Normal;
+        /// Scale of the logarithm of survival times under the aft loss.
+        aft_scale: f64 = 1.0, range Range::between(0.001, 1000.0);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::calibration::calibrate;
 use super::columns::TrainingColumns;
-use super::fitted::BoostedTrees;
+use super::fitted::{BoostedTrees, add_scores};
 use super::{BoostingLoss, EvalMetric, GradientBoosting, TreeMethod};
 use super::{eval_metric, rounds};
 use crate::boost::booster::Booster;
@@ -15,9 +15,12 @@ use ermine_core::learner::{Context, PathLearner, Trained};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::memory;
 use ermine_core::model::{Certificate, Fitted, Link, Output, Proof, Status};
+use ermine_core::parallel;
 use ermine_core::param::Value;
-use ermine_core::progress::PartObserver;
+use ermine_core::progress::{Event, PartObserver, report};
+use ermine_core::rng::Purpose;
 use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 /// A request to train: parameters, and what belongs to the fit and not to the learner.
 #[derive(Clone)]
@@ -34,6 +37,8 @@ struct FitInputs<'a> {
     start: Vec<f64>,
     link: Link,
     init_model: Option<&'a BoostedTrees>,
+    /// The trees of the model to continue from, if they may be dropped.
+    earlier: Vec<BinnedTree>,
 }
 
 /// The longest model begins with the rounds of the shorter ones.
@@ -108,11 +113,6 @@ impl GradientBoosting {
 impl FitRequest<'_> {
     /// Trains a model of the given number of rounds, or of the best number. The data is checked already.
     pub(super) fn train_model(&self, data: &Dataset) -> Result<(BoostedTrees, Certificate)> {
-        if self.context.checkpoint.is_some() && self.params.rate_drop > 0.0 {
-            return self
-                .params
-                .unsupported("checkpoints with rate_drop, because later rounds change earlier ones".into());
-        }
         let (mut fitted, mut certificate) = match self.params.n_estimators {
             0 => self.train_with_early_stopping(data)?,
             _ => self.train_fixed_rounds(data)?,
@@ -162,53 +162,93 @@ impl FitRequest<'_> {
             return self.with(params(1)).train_fixed_rounds(data);
         }
         let parts = if self.params.rate_drop > 0.0 { Vec::new() } else { rounds::parts(data, self.context.seed)? };
-        let chosen = if parts.len() > 1 { self.params.on_small_data(data) } else { self.params.clone() };
-        let params = |n_estimators: usize| GradientBoosting { n_estimators, ..chosen.clone() };
-        let mut models: Vec<BoostedTrees> = Vec::new();
-        for (train, validation) in &parts {
-            let mut trial = GradientBoosting {
-                early_stopping_rounds: Some(rounds::EARLY_STOPPING_ROUNDS),
-                ..params(rounds::MAX_ROUNDS)
-            };
-            // A mean of different kinds of trees predicts better than one of similar trees.
-            if models.len() % 2 == 1 && models[0].statistics.is_empty() {
-                (trial.grow_policy, trial.max_leaf_nodes) = (self.params.grow_policy, self.params.max_leaf_nodes);
-            }
-            let context = Context { validation: Some(validation), ..self.context };
-            models.push(FitRequest { params: trial, context }.train_fixed_rounds(train)?.0);
-        }
-        if models.is_empty() {
+        if parts.is_empty() {
             return self.with(params(rounds::DEFAULT_ROUNDS)).train_fixed_rounds(data);
         }
-        let histories: Vec<&[f64]> = models.iter().map(BoostedTrees::history).collect();
-        let (best, means) = rounds::best(&histories);
-        if models.len() > 1 && models.iter().all(|model| model.statistics.is_empty()) {
-            return self.mean_of(&models, means, data);
-        }
-        let (mut fitted, mut certificate) = self.with(params(best)).train_fixed_rounds(data)?;
-        fitted.history = means;
-        let parts = if parts.len() == 1 { "one fold".into() } else { format!("{} folds", parts.len()) };
-        certificate.notes.push(format!("the number of rounds was chosen by early stopping on {parts}"));
-        Ok((fitted, certificate))
+        let is_small = parts.len() > 1;
+        let kinds = if is_small { self.params.on_small_data(data) } else { vec![self.params.clone()] };
+        let n_models = if is_small { rounds::n_models(kinds.len()) } else { 1 };
+        let parts = &parts[..n_models];
+        let kind = |number: usize| number % kinds.len();
+        let trials = self.train_all("choosing the number of rounds", data, parts.len(), |number, request| {
+            let (train, validation) = &parts[number];
+            let patience = Some(rounds::EARLY_STOPPING_ROUNDS);
+            let kind = kinds[kind(number)].clone();
+            let params = GradientBoosting { early_stopping_rounds: patience, n_estimators: rounds::MAX_ROUNDS, ..kind };
+            let context = Context { validation: Some(validation), ..request.context };
+            FitRequest { params, context }.train_fixed_rounds(train)
+        })?;
+        let n_rounds: Vec<usize> = (0..kinds.len())
+            .map(|number| {
+                let alike = trials.iter().enumerate().filter(|(trial, _)| kind(*trial) == number);
+                rounds::mean_count(alike.map(|(_, (trial, _))| trial.booster.n_rounds()))
+            })
+            .collect();
+        // Models that differ in nothing but their seeds are worth their time only if they are random.
+        let random = kinds[0].is_random() || !trials[0].0.statistics.is_empty();
+        let n_members = if random { n_models } else { kinds.len() };
+        let members = self.train_all("boosting", data, n_members, |number, request| {
+            let params = GradientBoosting { n_estimators: n_rounds[kind(number)], ..kinds[kind(number)].clone() };
+            let seed = Purpose::BoostingMember.seed(self.context.seed, number as u64);
+            let seed = if n_members > 1 { seed } else { self.context.seed };
+            FitRequest { params, context: Context { seed, ..request.context } }.train_fixed_rounds(data)
+        })?;
+        let histories: Vec<&[f64]> = trials.iter().map(|(trial, _)| trial.history()).collect();
+        self.mean_of(members, rounds::mean_history(&histories), parts.len(), data)
     }
 
-    /// The mean of the models of the folds.
+    /// Trains several models; at the same time, if each of them takes one thread only.
+    fn train_all(
+        &self,
+        what: &str,
+        data: &Dataset,
+        n: usize,
+        train: impl Fn(usize, &FitRequest<'_>) -> Result<(BoostedTrees, Certificate)> + Sync,
+    ) -> Result<Vec<(BoostedTrees, Certificate)>> {
+        let custom = self.context.objective.is_some() || self.context.metric.is_some();
+        if n == 1 || custom || !train::takes_one_thread(data.n_rows(), data.features().n_columns()) {
+            return (0..n).map(|number| train(number, self)).collect();
+        }
+        let observer = PartObserver(self.context.observer);
+        let request =
+            FitRequest { params: self.params.clone(), context: Context { observer: &observer, ..self.context } };
+        report(self.context.observer, Event::Begin { what, total: Some(n as u64) })?;
+        let n_done = Mutex::new(0);
+        let models = parallel::try_map(n, |number| {
+            let model = train(number, &request)?;
+            let mut done = n_done.lock().unwrap_or_else(PoisonError::into_inner);
+            *done += 1;
+            report(self.context.observer, Event::Step { done: *done, score: None })?;
+            Ok(model)
+        })?;
+        report(self.context.observer, Event::End)?;
+        Ok(models)
+    }
+
+    /// The mean of models of all rows.
     fn mean_of(
         &self,
-        models: &[BoostedTrees],
+        members: Vec<(BoostedTrees, Certificate)>,
         history: Vec<f64>,
+        n_folds: usize,
         data: &Dataset,
     ) -> Result<(BoostedTrees, Certificate)> {
-        let fitted = BoostedTrees { history, ..rounds::mean(models) };
+        let n = members.len();
+        let folds = if n_folds == 1 { "one fold".into() } else { format!("{n_folds} folds") };
+        let chosen = format!("the number of rounds was chosen by early stopping on {folds}");
+        if let [(fitted, certificate)] = &members[..] {
+            let (fitted, mut certificate) = (BoostedTrees { history, ..fitted.clone() }, certificate.clone());
+            certificate.notes.push(chosen);
+            return Ok((fitted, certificate));
+        }
+        let models: Vec<BoostedTrees> = members.into_iter().map(|(fitted, _)| fitted).collect();
+        let fitted = BoostedTrees { history, ..rounds::mean(&models) };
         let data = sorted_by_query(data)?;
         let objective = self.objective(&data)?;
         let scores = add_init_scores(&data, fitted.scores(data.features(), fitted.booster.n_rounds())?)?;
         let loss = train::loss_at(&*objective, &scores);
         let mut certificate = certificate(&*objective, Some((loss, false)), &fitted.booster, &self.params);
-        let n = models.len();
-        certificate.notes.push(format!(
-            "the mean of {n} models, each trained without one of {n} folds and stopped early by its loss on that fold"
-        ));
+        certificate.notes.push(format!("the mean of {n} models of all rows; {chosen}"));
         Ok((fitted, certificate))
     }
 
@@ -226,7 +266,7 @@ impl FitRequest<'_> {
         let has_metric = self.context.metric.is_some() || self.params.eval_metric != EvalMetric::Loss;
         let save = |trees: &[BinnedTree], history: &[f64]| {
             let Some(checkpoint) = self.context.checkpoint else { return Ok(()) };
-            let rounds = inputs.first_round() + trees.len() / inputs.start.len();
+            let rounds = inputs.n_rounds(trees);
             let fitted = self.fitted(&inputs, trees, rounds, history.to_vec())?;
             let certificate = certificate(&*inputs.rows.objective, None, fitted.booster(), &self.params);
             let trained = Trained { fitted: Box::new(fitted), certificate };
@@ -234,6 +274,7 @@ impl FitRequest<'_> {
         };
         let options = TrainingOptions {
             first_round: inputs.first_round(),
+            earlier: inputs.earlier.clone(),
             tree: self.params.tree_options(&train, &inputs.columns, self.context.seed),
             metric: if has_metric { Some(&metric) } else { None },
             history: inputs.init_model.map_or_else(Vec::new, |model| model.history.clone()),
@@ -245,7 +286,7 @@ impl FitRequest<'_> {
         };
         let trained = options.train(&inputs.rows, validation_rows.as_ref())?;
         let fitted = self.fitted(&inputs, &trained.trees, trained.n_rounds, trained.history.clone())?;
-        let loss = if fitted.booster.n_rounds() == inputs.first_round() + trained.trees.len() / inputs.start.len() {
+        let loss = if fitted.booster.n_rounds() == inputs.n_rounds(&trained.trees) {
             trained.loss
         } else {
             let scores = add_init_scores(&train, inputs.columns.scores(&fitted.booster, train.features()))?;
@@ -264,6 +305,12 @@ impl FitInputs<'_> {
     /// The number of rounds of the model to continue from.
     fn first_round(&self) -> usize {
         self.init_model.map_or(0, |model| model.booster.n_rounds())
+    }
+
+    /// The number of rounds of these trees, with those of the model to continue from.
+    fn n_rounds(&self, trees: &[BinnedTree]) -> usize {
+        let before = if self.earlier.is_empty() { self.first_round() } else { 0 };
+        before + trees.len() / self.start.len()
     }
 }
 
@@ -331,15 +378,11 @@ fn name_target_statistics(certificate: &mut Certificate) {
 }
 
 /// Adds the initial scores of the rows, if there are any.
-pub(super) fn add_init_scores(data: &Dataset, mut scores: Vec<f64>) -> Result<Vec<f64>> {
-    if let Some(init) = data.init_score() {
-        if init.len() != scores.len() {
-            let (n, given, needed) = (data.n_rows(), init.len(), scores.len());
-            return Err(Error::data(format!("init scores: {given} numbers for {n} rows, expected {needed}")));
-        }
-        scores.iter_mut().zip(init).for_each(|(score, init)| *score += init);
+pub(super) fn add_init_scores(data: &Dataset, scores: Vec<f64>) -> Result<Vec<f64>> {
+    match data.init_score() {
+        Some(init) => add_scores(scores, init),
+        None => Ok(scores),
     }
-    Ok(scores)
 }
 
 /// The rows sorted by query in ranking.
@@ -372,9 +415,6 @@ impl FitRequest<'_> {
     /// The model to continue from, if it has such scores.
     fn checked_init_model(&self, link: Link, n_scores: usize) -> Result<Option<&BoostedTrees>> {
         let Some(model) = self.context.init_model else { return Ok(None) };
-        if self.params.rate_drop > 0.0 {
-            return self.params.unsupported("continuing from a model with rate_drop".into());
-        }
         let Some(fitted) = model.fitted::<BoostedTrees>() else {
             return self.params.unsupported(format!("continuing from a model of {}", model.header().learner));
         };
@@ -405,8 +445,24 @@ impl FitRequest<'_> {
             Some(model) => columns.scores(&model.booster, data.features()),
             None => start.repeat(data.n_rows()),
         };
+        let earlier = match init_model {
+            Some(model) if self.params.rate_drop > 0.0 => self.droppable(&model.booster, &columns)?,
+            _ => Vec::new(),
+        };
         let rows = TrainingRows { store, objective, scores: add_init_scores(data, scores)? };
-        Ok(FitInputs { data, columns, rows, start, link, init_model })
+        Ok(FitInputs { data, columns, rows, start, link, init_model, earlier })
+    }
+
+    /// The trees of a model over the bins of the data, so that they can be dropped.
+    fn droppable(&self, booster: &Booster, columns: &TrainingColumns) -> Result<Vec<BinnedTree>> {
+        let trees = (0..booster.n_trees()).map(|number| BinnedTree::of_tree(&booster.tree(number), &columns.bins));
+        trees.collect::<Option<Vec<_>>>().map_or_else(
+            || {
+                let need = "continuing with rate_drop from a model of other data or bins, or of tree_method = exact";
+                self.params.unsupported(need.into())
+            },
+            Ok,
+        )
     }
 
     /// Bins, objective and initial scores of the validation set.
@@ -435,7 +491,8 @@ impl FitRequest<'_> {
             }
             tree
         };
-        let before = inputs.init_model.map(|model| &model.booster);
+        // Earlier trees that may have been dropped are among the trees.
+        let before = inputs.init_model.filter(|_| inputs.earlier.is_empty()).map(|model| &model.booster);
         let before = before.into_iter().flat_map(|b| (0..b.n_trees()).map(|number| b.tree(number)));
         let all = before.chain(trees.iter().map(to_tree)).take(n_rounds * inputs.start.len());
         let booster = Booster::new(inputs.start.clone(), all);

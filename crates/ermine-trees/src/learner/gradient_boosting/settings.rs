@@ -3,6 +3,7 @@
 use super::columns::TrainingColumns;
 use super::{BoostingLoss, GradientBoosting, GrowPolicy, SamplingMethod, TreeMethod};
 use crate::boost::grow::TreeOptions;
+use crate::boost::objective::survival::check_times;
 use crate::boost::sample::Goss;
 use crate::boost::train::TrainingOptions;
 use crate::split::histogram::LeafPenalty;
@@ -13,7 +14,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Task};
 
-/// Number of rows above which classification uses all rows in every round.
+/// Number of rows above which classification uses all rows alike in every round.
 const SEVERAL_ROWS: usize = 2000;
 
 /// The largest target, or weight, may be from here
@@ -37,6 +38,12 @@ impl GradientBoosting {
             return Err(Error::data(format!("top_rate + other_rate: {top} + {other}, expected at most 1")));
         }
         self.check_sizes(data)?;
+        if let (BoostingLoss::Aft | BoostingLoss::Cox, Ok((times, n_outputs))) = (self.loss, data.values()) {
+            if n_outputs > 1 {
+                return self.unsupported(format!("loss = {} for {n_outputs} targets", self.loss));
+            }
+            check_times(times)?;
+        }
         // Later rounds change earlier ones, so that the rounds up to the best one are no longer as they were.
         if self.rate_drop > 0.0 && self.early_stopping_rounds.is_some() {
             return self.unsupported("early stopping with rate_drop".into());
@@ -68,22 +75,37 @@ impl GradientBoosting {
         data.values().map_or(Ok(()), |(values, _)| fits("targets", values))
     }
 
-    /// The parameters for small data if the number of rounds is chosen: weaker trees and smaller steps, which predict better there and are affordable.
-    pub(super) fn on_small_data(&self, data: &Dataset) -> GradientBoosting {
+    /// The parameters of the models for small data if the number of rounds is chosen, one after the other: weaker trees and smaller steps, which predict better there and are affordable. See
+    /// docs/decisions/010 and 025.
+    pub(super) fn on_small_data(&self, data: &Dataset) -> Vec<GradientBoosting> {
         if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.is_active() {
-            return self.clone();
+            return vec![self.clone()];
         }
-        let usual = GradientBoosting::default();
-        // Probabilities of many rows are better learned from all of them; see docs/decisions/010.
+        // Random trees make a better mean, but probabilities of many rows are better learned from all of them alike.
         let all_rows = data.task() == Task::Classification && data.n_rows() > SEVERAL_ROWS;
-        GradientBoosting {
+        let chosen = self.sampling_method != SamplingMethod::Uniform || self.subsample < 1.0;
+        let several_classes = data.classes().is_ok_and(|(_, labels)| labels.len() > 2);
+        let leafwise = GradientBoosting {
+            grow_policy: GrowPolicy::Lossguide,
+            learning_rate: if several_classes { self.learning_rate } else { 0.5 * self.learning_rate },
+            min_child_weight: 0.1 * self.min_child_weight,
+            sampling_method: if chosen || all_rows { self.sampling_method } else { SamplingMethod::Bayesian },
+            ..self.clone()
+        };
+        let usual = GradientBoosting::default();
+        let symmetric = GradientBoosting {
             grow_policy: GrowPolicy::Symmetric,
             max_leaf_nodes: self.max_leaf_nodes.filter(|_| self.max_leaf_nodes != usual.max_leaf_nodes),
-            learning_rate: 0.5 * self.learning_rate,
-            min_child_weight: 0.1 * self.min_child_weight,
-            subsample: if all_rows { self.subsample } else { self.subsample.min(0.8) },
-            ..self.clone()
-        }
+            ..leafwise.clone()
+        };
+        // Symmetric trees of several classes share their tests; a mean of different kinds of trees is better than one of similar trees.
+        if several_classes { vec![symmetric] } else { vec![symmetric, leafwise] }
+    }
+
+    /// Whether models of different seeds differ, if there are no target statistics.
+    pub(super) fn is_random(&self) -> bool {
+        let shares = [self.subsample, self.colsample_bytree, self.colsample_bylevel, self.colsample_bynode];
+        self.sampling_method != SamplingMethod::Uniform || shares.iter().any(|share| *share < 1.0)
     }
 
     /// The options of trees on these columns of the data.
@@ -138,9 +160,11 @@ impl GradientBoosting {
         TrainingOptions {
             first_round: 0,
             n_estimators: self.n_estimators,
+            earlier: Vec::new(),
             tree: TreeOptions::default(),
             subsample: self.subsample,
             goss: (self.sampling_method == SamplingMethod::Goss).then_some(goss),
+            bayesian: self.sampling_method == SamplingMethod::Bayesian,
             rate_drop: self.rate_drop,
             colsample_bytree: self.colsample_bytree,
             exact: self.tree_method == TreeMethod::Exact,
