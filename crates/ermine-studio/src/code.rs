@@ -214,7 +214,7 @@ fn python_value(value: &ParamValue) -> String {
 }
 
 /// Classes whose names don't follow from those of their learners: learner, task, class.
-const NAMES: [(&str, Task, &str); 29] = [
+const NAMES: [(&str, Task, &str); 30] = [
     ("baseline", Task::Classification, "DummyClassifier"),
     ("baseline", Task::Regression, "DummyRegressor"),
     ("linear-regression", Task::Regression, "LinearRegression"),
@@ -244,6 +244,7 @@ const NAMES: [(&str, Task, &str); 29] = [
     ("adaboost", Task::Regression, "AdaBoostRegressor"),
     ("calibrated", Task::Classification, "CalibratedClassifierCV"),
     ("pairwise-ranking", Task::Ranking, "PairwiseRanker"),
+    ("omega-ranking", Task::Ranking, "OmegaRanker"),
 ];
 
 /// The module and class of the Python package that stand for a learner.

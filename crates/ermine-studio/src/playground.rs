@@ -72,7 +72,7 @@ const LEARNERS: [PlaygroundLearner; 12] = [
     },
     PlaygroundLearner { name: "extra-trees", step: Some(("n_estimators", 1)), params: &["n_estimators", "max_depth"] },
     PlaygroundLearner { name: "perceptron", step: Some(("max_iter", 1)), params: &["max_iter"] },
-    PlaygroundLearner { name: "logistic-regression", step: None, params: &["C", "penalty"] },
+    PlaygroundLearner { name: "logistic-regression", step: None, params: &["C", "degree"] },
     PlaygroundLearner { name: "svc", step: None, params: &["C", "kernel", "gamma"] },
     PlaygroundLearner { name: "linear-svc", step: None, params: &["C", "loss"] },
     PlaygroundLearner {

@@ -188,7 +188,7 @@ fn plain(certificate: &Certificate) -> Vec<String> {
     let value = certificate.value.map_or_else(String::new, |value| format!(", and reached {}", number(value)));
     let mut sentences = vec![format!("Training minimized {}{value}.", certificate.objective)];
     sentences.push(match &certificate.status {
-        Status::Done => "It converged: more iterations would not change the model.".into(),
+        Status::Done => "It ran to its end: no limit of time or iterations cut it short.".into(),
         Status::Limit(which) => {
             format!("It stopped at {which} before it converged. A higher limit may give a better model.")
         }

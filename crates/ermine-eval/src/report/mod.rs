@@ -168,6 +168,7 @@ impl Report {
         let of = |average| evaluation.confusion.as_ref().map(|c| c.average(average));
         let header = model.header();
         let table = Table::new(data.features().columns().to_vec())?;
+        let table = data.features().rows().map_or(table.clone(), |rows| table.select(rows));
         Ok(Report {
             learner: header.learner.clone(),
             params: header.params.clone(),
