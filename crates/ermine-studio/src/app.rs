@@ -28,13 +28,14 @@ use ermine_core::matrix::{Splits, Task};
 use ermine_core::measure::Measure;
 use ermine_eval::compare::is_suitable;
 use ermine_eval::evaluate::Validation;
-use ermine_eval::evaluate::curves::{Sizes, learning_curve};
+use ermine_eval::evaluate::curves::{TrainSizes, learning_curve};
 use ermine_server::{Config, LogLevel, Server, Stopper};
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -299,7 +300,7 @@ async fn learners(State(state): Shared) -> HandlerResult {
         let measures = data.as_ref().map_or_else(Vec::new, |data| {
             ermine_core::measure::measures().filter(|measure| measure.check(data.task()).is_ok()).collect()
         });
-        let measure = |measure: &Measure| json!({ "name": measure.word(), "title": measure.title() });
+        let measure = |measure: &Measure| json!({ "name": measure.as_str(), "title": measure.title() });
         Ok(json_response(&json!({
             "learners": registry::learners().filter_map(one).collect::<Vec<_>>(),
             "measures": measures.iter().map(measure).collect::<Vec<_>>(),
@@ -373,7 +374,7 @@ async fn entry_curve(State(state): Shared, Path((id, index)): Path<(u32, usize)>
         let measures = Measure::headline(data.task(), measure);
         let validation = Validation { train_scores: true, ..Validation::new(&splits, &measures[..1]) };
         let context = Context { seed: run.settings.seed, ..ermine::context() };
-        let points = learning_curve(&*learner, &data, &validation, Sizes::Shares(&SHARES), &context)?;
+        let points = learning_curve(&*learner, &data, &validation, TrainSizes::Fractions(&SHARES), &context)?;
         let code = code::of_model(&origin, Some(data.task()));
         Ok(json_response(&json!({ "points": points, "measure": measures[0].title(), "code": code })))
     })
@@ -602,19 +603,23 @@ async fn serve(State(state): Shared, Path(id): Path<u32>) -> HandlerResult {
         let trained = state.session.model(id)?;
         trained.model(&state.session.models_folder())?;
         let mut served = state.served.lock().unwrap_or_else(PoisonError::into_inner);
-        if !served.contains_key(&id) {
-            let config = Config {
-                models: vec![trained.file(&state.session.models_folder(), ModelFile::Model)],
-                address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-                log: LogLevel::Off,
-                threads: Some(1),
-                ..Config::default()
-            };
-            let server = Server::bind(config)?;
-            served.insert(id, (server.address(), server.stopper()));
-            std::thread::spawn(move || server.run(std::future::pending()));
-        }
-        let address = served[&id].0;
+        let address = match served.entry(id) {
+            Entry::Occupied(running) => running.get().0,
+            Entry::Vacant(place) => {
+                let config = Config {
+                    models: vec![trained.file(&state.session.models_folder(), ModelFile::Model)],
+                    address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                    log: LogLevel::Off,
+                    threads: Some(1),
+                    ..Config::default()
+                };
+                let server = Server::bind(config)?;
+                let address = server.address();
+                place.insert((address, server.stopper()));
+                std::thread::spawn(move || server.run(std::future::pending()));
+                address
+            }
+        };
         Ok(json_response(&json!({ "url": format!("http://{address}"), "model": format!("{id}-model") })))
     })
     .await

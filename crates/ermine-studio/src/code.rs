@@ -125,7 +125,7 @@ fn seed_argument(seed: u64) -> Option<String> {
 fn data_arguments(data: &DataChoice) -> Vec<String> {
     let mut words = vec![data.source.path.clone(), "--target".into(), data.target.clone()];
     let mut add = |flag: &str, value: &str| words.extend([format!("--{flag}"), value.to_string()]);
-    data.task.iter().for_each(|task| add("task", task.word()));
+    data.task.iter().for_each(|task| add("task", task.as_str()));
     data.source.types.iter().for_each(|(column, word)| add("type", &format!("{column}={word}")));
     data.weight.iter().for_each(|column| add("weight", column));
     data.group.iter().for_each(|column| add("group", column));
@@ -306,7 +306,7 @@ mod tests {
             for &task in entry.info().capabilities.tasks.iter().filter(|task| **task != Task::Multilabel) {
                 let Some((module, class)) = python_class(entry.info().name, task) else { continue };
                 let is_known = catalog.iter().any(|known| {
-                    *known == [module.to_string(), class.clone(), entry.info().name.into(), task.word().into()]
+                    *known == [module.to_string(), class.clone(), entry.info().name.into(), task.as_str().into()]
                 });
                 assert!(
                     is_known,
