@@ -1,4 +1,4 @@
-//! Errors of requests: a status, a kind for programs, a message for people.
+//! Errors of requests: a status, a kind for programs, a message.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -26,36 +26,38 @@ class AutoClassifier(_auto.AutoWithFolds, _estimator.ProbabilisticClassifier):
     Parameters
     ----------
     preset : {'fast', 'balanced', 'best'}, default="balanced"
-        How much work is done: fast, balanced or best.
+        Amount of work: fast, balanced or best.
     scoring : {'accuracy', 'error-rate', 'balanced-accuracy', 'macro-precision', 'macro-recall', 'macro-f1', 'weighted-precision', 'weighted-recall', 'weighted-f1', 'mcc', 'kappa', 'log-loss', 'brier', 'roc-auc', 'average-precision', 'ece'} or None, default=None
-        Measure to optimize; none for log loss (classes), RMSE (numbers), NDCG (ranking) or Hamming loss (labels).
+        Metric to optimize; none for log loss (classification), RMSE (regression), NDCG (ranking) or Hamming loss
+        (multilabel).
     time_limit : float or None, default=None
-        Time limit of training in seconds; none for no limit. The result then depends on the speed of the machine.
+        Time limit of training in seconds; none for no limit. With a limit, the result depends on the speed of the
+        machine.
     n_candidates : int or None, default=None
         Number of candidates to try; none for the number of the preset, or as many as the time limit allows.
     cv : int, splitter or iterable, default=None
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     refit : bool or None, default=None
-        Whether the chosen configurations are trained on all rows (true) or the models of the folds are averaged
-        (false); none for the choice of the preset: all rows, except with best.
+        Whether to train the chosen configurations on all rows (true) or to average the models of the folds (false);
+        none for the choice of the preset: all rows, except with best.
     in_time_order : bool, default=False
-        Whether the rows are in the order of time: candidates are then tested on rows later than those that they are
-        trained on.
+        Whether the rows are in chronological order: candidates are then tested only on rows that are later than their
+        training rows.
     interpretable : bool, default=False
-        Choose a single decision tree, decision stump or linear model.
+        Choose a single decision tree, decision stump or linear model instead of an ensemble.
     max_size : int or None, default=None
         Maximum size of the ensemble in bytes; none for no limit.
     max_latency : float or None, default=None
-        Maximum prediction time per row in seconds, measured in training; none for no limit. The result then depends on
-        the speed of the machine.
+        Maximum prediction time per row in seconds, measured in training; none for no limit. With a limit, the result
+        depends on the speed of the machine.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -76,6 +78,12 @@ class AutoClassifier(_auto.AutoWithFolds, _estimator.ProbabilisticClassifier):
         Share of each feature in the total gain of all splits.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    AutoRegressor : The same learner for regression.
+    AutoRanker : The same learner for ranking.
+    AutoMultilabelClassifier : The same learner for multilabel.
 
     Examples
     --------
@@ -132,36 +140,38 @@ class AutoRegressor(_auto.AutoWithFolds, _estimator.Regressor):
     Parameters
     ----------
     preset : {'fast', 'balanced', 'best'}, default="balanced"
-        How much work is done: fast, balanced or best.
+        Amount of work: fast, balanced or best.
     scoring : {'mse', 'rmse', 'mae', 'median-ae', 'mape', 'rmsle', 'r2', 'pinball-10', 'pinball-50', 'pinball-90', 'poisson-deviance', 'gamma-deviance', 'tweedie-deviance'} or None, default=None
-        Measure to optimize; none for log loss (classes), RMSE (numbers), NDCG (ranking) or Hamming loss (labels).
+        Metric to optimize; none for log loss (classification), RMSE (regression), NDCG (ranking) or Hamming loss
+        (multilabel).
     time_limit : float or None, default=None
-        Time limit of training in seconds; none for no limit. The result then depends on the speed of the machine.
+        Time limit of training in seconds; none for no limit. With a limit, the result depends on the speed of the
+        machine.
     n_candidates : int or None, default=None
         Number of candidates to try; none for the number of the preset, or as many as the time limit allows.
     cv : int, splitter or iterable, default=None
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     refit : bool or None, default=None
-        Whether the chosen configurations are trained on all rows (true) or the models of the folds are averaged
-        (false); none for the choice of the preset: all rows, except with best.
+        Whether to train the chosen configurations on all rows (true) or to average the models of the folds (false);
+        none for the choice of the preset: all rows, except with best.
     in_time_order : bool, default=False
-        Whether the rows are in the order of time: candidates are then tested on rows later than those that they are
-        trained on.
+        Whether the rows are in chronological order: candidates are then tested only on rows that are later than their
+        training rows.
     interpretable : bool, default=False
-        Choose a single decision tree, decision stump or linear model.
+        Choose a single decision tree, decision stump or linear model instead of an ensemble.
     max_size : int or None, default=None
         Maximum size of the ensemble in bytes; none for no limit.
     max_latency : float or None, default=None
-        Maximum prediction time per row in seconds, measured in training; none for no limit. The result then depends on
-        the speed of the machine.
+        Maximum prediction time per row in seconds, measured in training; none for no limit. With a limit, the result
+        depends on the speed of the machine.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -180,6 +190,12 @@ class AutoRegressor(_auto.AutoWithFolds, _estimator.Regressor):
         Share of each feature in the total gain of all splits.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    AutoClassifier : The same learner for classification.
+    AutoRanker : The same learner for ranking.
+    AutoMultilabelClassifier : The same learner for multilabel.
 
     Examples
     --------
@@ -235,36 +251,38 @@ class AutoRanker(_auto.AutoMethods, _ranking.Ranker):
     Parameters
     ----------
     preset : {'fast', 'balanced', 'best'}, default="balanced"
-        How much work is done: fast, balanced or best.
+        Amount of work: fast, balanced or best.
     scoring : {'roc-auc', 'ndcg', 'ndcg-5', 'ndcg-1', 'ndcg-3', 'ndcg-20', 'ndcg-all', 'map', 'mrr', 'kendall-tau', 'omega-loss', 'omega-loss-top-10', 'omega-loss-dcg'} or None, default=None
-        Measure to optimize; none for log loss (classes), RMSE (numbers), NDCG (ranking) or Hamming loss (labels).
+        Metric to optimize; none for log loss (classification), RMSE (regression), NDCG (ranking) or Hamming loss
+        (multilabel).
     time_limit : float or None, default=None
-        Time limit of training in seconds; none for no limit. The result then depends on the speed of the machine.
+        Time limit of training in seconds; none for no limit. With a limit, the result depends on the speed of the
+        machine.
     n_candidates : int or None, default=None
         Number of candidates to try; none for the number of the preset, or as many as the time limit allows.
     cv : int, splitter or iterable, default=None
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     refit : bool or None, default=None
-        Whether the chosen configurations are trained on all rows (true) or the models of the folds are averaged
-        (false); none for the choice of the preset: all rows, except with best.
+        Whether to train the chosen configurations on all rows (true) or to average the models of the folds (false);
+        none for the choice of the preset: all rows, except with best.
     in_time_order : bool, default=False
-        Whether the rows are in the order of time: candidates are then tested on rows later than those that they are
-        trained on.
+        Whether the rows are in chronological order: candidates are then tested only on rows that are later than their
+        training rows.
     interpretable : bool, default=False
-        Choose a single decision tree, decision stump or linear model.
+        Choose a single decision tree, decision stump or linear model instead of an ensemble.
     max_size : int or None, default=None
         Maximum size of the ensemble in bytes; none for no limit.
     max_latency : float or None, default=None
-        Maximum prediction time per row in seconds, measured in training; none for no limit. The result then depends on
-        the speed of the machine.
+        Maximum prediction time per row in seconds, measured in training; none for no limit. With a limit, the result
+        depends on the speed of the machine.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -278,6 +296,12 @@ class AutoRanker(_auto.AutoMethods, _ranking.Ranker):
         Share of each feature in the total gain of all splits.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    AutoClassifier : The same learner for classification.
+    AutoRegressor : The same learner for regression.
+    AutoMultilabelClassifier : The same learner for multilabel.
 
     Examples
     --------
@@ -332,36 +356,38 @@ class AutoMultilabelClassifier(_auto.AutoWithFolds, _multilabel.ProbabilisticLab
     Parameters
     ----------
     preset : {'fast', 'balanced', 'best'}, default="balanced"
-        How much work is done: fast, balanced or best.
+        Amount of work: fast, balanced or best.
     scoring : {'macro-precision', 'macro-recall', 'macro-f1', 'subset-accuracy', 'hamming-loss', 'micro-precision', 'micro-recall', 'micro-f1'} or None, default=None
-        Measure to optimize; none for log loss (classes), RMSE (numbers), NDCG (ranking) or Hamming loss (labels).
+        Metric to optimize; none for log loss (classification), RMSE (regression), NDCG (ranking) or Hamming loss
+        (multilabel).
     time_limit : float or None, default=None
-        Time limit of training in seconds; none for no limit. The result then depends on the speed of the machine.
+        Time limit of training in seconds; none for no limit. With a limit, the result depends on the speed of the
+        machine.
     n_candidates : int or None, default=None
         Number of candidates to try; none for the number of the preset, or as many as the time limit allows.
     cv : int, splitter or iterable, default=None
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     refit : bool or None, default=None
-        Whether the chosen configurations are trained on all rows (true) or the models of the folds are averaged
-        (false); none for the choice of the preset: all rows, except with best.
+        Whether to train the chosen configurations on all rows (true) or to average the models of the folds (false);
+        none for the choice of the preset: all rows, except with best.
     in_time_order : bool, default=False
-        Whether the rows are in the order of time: candidates are then tested on rows later than those that they are
-        trained on.
+        Whether the rows are in chronological order: candidates are then tested only on rows that are later than their
+        training rows.
     interpretable : bool, default=False
-        Choose a single decision tree, decision stump or linear model.
+        Choose a single decision tree, decision stump or linear model instead of an ensemble.
     max_size : int or None, default=None
         Maximum size of the ensemble in bytes; none for no limit.
     max_latency : float or None, default=None
-        Maximum prediction time per row in seconds, measured in training; none for no limit. The result then depends on
-        the speed of the machine.
+        Maximum prediction time per row in seconds, measured in training; none for no limit. With a limit, the result
+        depends on the speed of the machine.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -380,6 +406,12 @@ class AutoMultilabelClassifier(_auto.AutoWithFolds, _multilabel.ProbabilisticLab
         95 % interval of the estimated score.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    AutoClassifier : The same learner for classification.
+    AutoRegressor : The same learner for regression.
+    AutoRanker : The same learner for ranking.
 
     Examples
     --------

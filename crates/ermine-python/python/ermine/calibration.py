@@ -32,7 +32,8 @@ class CalibratedClassifierCV(_cross_validated.CalibratedMethods, _estimator.Prob
         estimator. Any other estimator, such as a pipeline, is fitted by scikit-learn's class of the same name; the
         model can then be pickled, but not saved.
     method : {'sigmoid', 'isotonic', 'temperature'}, default="sigmoid"
-        Calibration method.
+        Calibration method. "sigmoid" (Platt) suits small data and margins; "isotonic" corrects any monotonic distortion
+        but needs about 1,000 rows; "temperature" has one parameter for all classes.
     cv : int, splitter or iterable, default=None
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
@@ -48,7 +49,7 @@ class CalibratedClassifierCV(_cross_validated.CalibratedMethods, _estimator.Prob
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -60,6 +61,11 @@ class CalibratedClassifierCV(_cross_validated.CalibratedMethods, _estimator.Prob
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ermine.linear_model.LogisticRegression : Logistic regression for two or more classes, with an L1, L2 or elastic-net
+        penalty or none.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class DummyClassifier(_dummy.DummyClassifierMethods, _estimator.ProbabilisticCla
     Parameters
     ----------
     strategy : {'prior', 'most_frequent', 'stratified', 'uniform', 'constant'}, default="prior"
-        What is predicted: the class frequencies, whose largest is the predicted class ('prior'); the most frequent
+        What to predict: the class frequencies, with the most frequent class as prediction ('prior'); the most frequent
         class with probability 1; classes drawn by frequency ('stratified') or uniformly ('uniform'); the ``constant``.
     constant : str, int, float, array-like or None, default=None
         The constant for ``strategy="constant"``: a class, or a number for each target.
@@ -36,7 +36,7 @@ class DummyClassifier(_dummy.DummyClassifierMethods, _estimator.ProbabilisticCla
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -48,6 +48,10 @@ class DummyClassifier(_dummy.DummyClassifierMethods, _estimator.ProbabilisticCla
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DummyRegressor : The same learner for regression.
 
     Examples
     --------
@@ -89,7 +93,7 @@ class DummyRegressor(_dummy.DummyRegressorMethods, _estimator.Regressor):
     Parameters
     ----------
     strategy : {'mean', 'median', 'quantile', 'constant'}, default="mean"
-        What is predicted for every row.
+        What to predict: the mean, the median, a quantile or a constant.
     quantile : float or None, default=None
         Quantile to predict, from 0 to 1; for strategy "quantile".
     constant : str, int, float, array-like or None, default=None
@@ -98,7 +102,7 @@ class DummyRegressor(_dummy.DummyRegressorMethods, _estimator.Regressor):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -108,6 +112,10 @@ class DummyRegressor(_dummy.DummyRegressorMethods, _estimator.Regressor):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DummyClassifier : The same learner for classification.
 
     Examples
     --------

@@ -30,32 +30,38 @@ class ComparisonForestClassifier(_comparison.ComparisonMethods, _estimator.Proba
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees. More trees never overfit more; they make predictions more stable, and training and prediction
+        slower. 100 to 500 are usual.
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
-        Distance between two rows. A function returns the distance between two rows of numbers; it must be symmetric and
-        nonnegative.
+        Distance between two rows: euclidean, manhattan, chebyshev, minkowski, cosine, mahalanobis or hamming for
+        numbers, edit or hamming_text for one column of text. A function returns the distance between two rows of
+        numbers; it must be symmetric and nonnegative.
     p : float, default=2.0
-        Power of the Minkowski metric.
+        Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     n_pairs : int, default=5
-        Number of pairs of rows that each node tries. With 1, pairs are chosen without regard to the target.
+        Number of pairs of rows that each node tries. More pairs give better splits and take longer. With 1, pairs are
+        chosen without regard to the target.
     max_depth : int or None, default=None
         Maximum depth of each tree. None for the default limit of 1,024 levels.
     min_samples_leaf : int, default=1
-        Minimum number of rows in each leaf.
+        Minimum number of rows in each leaf. Higher values smooth the predictions and prevent leaves that fit single
+        rows: try 5 to 50 on noisy data.
     bootstrap : bool, default=True
-        Whether each tree is trained on a bootstrap sample instead of all rows.
+        Whether each tree is trained on a bootstrap sample (rows drawn with replacement) instead of all rows. Without
+        it, trees differ only by their random splits, and there are no out-of-bag rows.
     max_samples : int or float or None, default=None
         Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are
-        rows. Requires bootstrap.
+        rows. Requires bootstrap. Lower values train faster and make the trees more different.
     oob_score : bool, default=False
-        Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on
+        it. Requires bootstrap. An estimate of the test score without a validation set.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -72,6 +78,12 @@ class ComparisonForestClassifier(_comparison.ComparisonMethods, _estimator.Proba
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ComparisonForestRegressor : The same learner for regression.
+    ermine.tree.ComparisonTreeClassifier : Tree whose splits only compare distances to two training rows, for any
+        metric, including metrics of strings.
 
     Examples
     --------
@@ -125,32 +137,38 @@ class ComparisonForestRegressor(_comparison.ComparisonMethods, _estimator.Regres
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees. More trees never overfit more; they make predictions more stable, and training and prediction
+        slower. 100 to 500 are usual.
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
-        Distance between two rows. A function returns the distance between two rows of numbers; it must be symmetric and
-        nonnegative.
+        Distance between two rows: euclidean, manhattan, chebyshev, minkowski, cosine, mahalanobis or hamming for
+        numbers, edit or hamming_text for one column of text. A function returns the distance between two rows of
+        numbers; it must be symmetric and nonnegative.
     p : float, default=2.0
-        Power of the Minkowski metric.
+        Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     n_pairs : int, default=5
-        Number of pairs of rows that each node tries. With 1, pairs are chosen without regard to the target.
+        Number of pairs of rows that each node tries. More pairs give better splits and take longer. With 1, pairs are
+        chosen without regard to the target.
     max_depth : int or None, default=None
         Maximum depth of each tree. None for the default limit of 1,024 levels.
     min_samples_leaf : int, default=1
-        Minimum number of rows in each leaf.
+        Minimum number of rows in each leaf. Higher values smooth the predictions and prevent leaves that fit single
+        rows: try 5 to 50 on noisy data.
     bootstrap : bool, default=True
-        Whether each tree is trained on a bootstrap sample instead of all rows.
+        Whether each tree is trained on a bootstrap sample (rows drawn with replacement) instead of all rows. Without
+        it, trees differ only by their random splits, and there are no out-of-bag rows.
     max_samples : int or float or None, default=None
         Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are
-        rows. Requires bootstrap.
+        rows. Requires bootstrap. Lower values train faster and make the trees more different.
     oob_score : bool, default=False
-        Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on
+        it. Requires bootstrap. An estimate of the test score without a validation set.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -165,6 +183,12 @@ class ComparisonForestRegressor(_comparison.ComparisonMethods, _estimator.Regres
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ComparisonForestClassifier : The same learner for classification.
+    ermine.tree.ComparisonTreeRegressor : Tree whose splits only compare distances to two training rows, for any metric,
+        including metrics of strings.
 
     Examples
     --------
@@ -216,13 +240,15 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
 
     Parameters
     ----------
-    loss : {'auto', 'log_loss'}, default="auto"
-        Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking.
+    loss : {'auto', 'log_loss', 'focal'}, default="auto"
+        Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking. The
+        survival losses aft and cox take times of events as targets, and minus the time for rows that were last seen
+        then without an event (right-censored); aft predicts the time, cox the hazard relative to other rows.
     n_estimators : int or 'auto', default="auto"
         Number of boosting rounds, each with one tree per output (per class if there are more than two). 0 chooses it,
-        up to 1500, by early stopping on a validation set: on small data the model is the mean of five models that are
-        each validated on one fold, on large data one model of all rows. With fewer than 40 rows or with `rate_drop`, 0
-        means 100.
+        up to 1500, by early stopping on a validation set: on small data the mean number of rounds of up to four folds,
+        with which up to four models of all rows are trained, whose mean is the model; on large data that of one fold,
+        and one model of all rows. With fewer than 40 rows or with `rate_drop`, 0 means 100.
     learning_rate : float, default=0.1
         Learning rate (shrinkage): the factor by which the leaf values of each tree are multiplied.
     max_leaf_nodes : int or None, default=31
@@ -232,9 +258,10 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
     grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Order in which leaves are split: the leaf with the largest gain first (lossguide), level by level (depthwise),
         or all leaves of a level by the same test (symmetric). auto is lossguide, except where the number of rounds is
-        chosen on small data: then every other model has symmetric trees of up to six levels, and all models use half
-        the learning rate, a tenth of `min_child_weight`, and at most 0.8 of the rows per tree (all rows for
-        classification with more than 2,000 rows).
+        chosen on small data: then every other model has symmetric trees of up to six levels (all models, if there are
+        more than two classes), and all models use half the learning rate (the whole, if there are more than two
+        classes), a tenth of `min_child_weight`, and random weights of the rows for each tree (equal ones for
+        classification with more than 2,000 rows). Symmetric trees of several classes have the same tests.
     tree_method : {'hist', 'exact'}, default="hist"
         Thresholds that are tried: boundaries of bins (hist), or every distinct value (exact, for columns of at most
         65,535 distinct values).
@@ -252,10 +279,12 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
     max_delta_step : float, default=0.0
         Maximum absolute leaf value before shrinkage; 0 for no limit.
     subsample : float, default=1.0
-        Fraction of the rows that is sampled for each round.
-    sampling_method : {'uniform', 'goss'}, default="uniform"
-        How rows are sampled: uniformly (the fraction `subsample`), or by gradient (goss: the fractions `top_rate` and
-        `other_rate`).
+        Fraction of the rows that is sampled for each round. The splits of a tree are chosen on the sampled rows; the
+        values of its leaves are those of all rows.
+    sampling_method : {'uniform', 'goss', 'bayesian'}, default="uniform"
+        How rows are sampled for choosing the splits of a round: uniformly (the fraction `subsample`), by gradient
+        (goss: the fractions `top_rate` and `other_rate`), or with random weights (bayesian: all rows, or the fraction
+        `subsample`, with exponentially distributed weights).
     top_rate : float, default=0.2
         Fraction of the rows, those with the largest gradients, that goss keeps.
     other_rate : float, default=0.1
@@ -296,10 +325,12 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         Fraction of the rows that is held out as validation set for early stopping.
     base_score : float or None, default=None
         Initial raw score of all rows; none for the best constant.
+    focal_gamma : float, default=2.0
+        Exponent of the focal loss: how much less rows count that are predicted well; 0 for the log loss.
     criterion : str, default="friedman_mse"
         Accepted for compatibility with scikit-learn, without effect: splits are scored by gradients and Hessians.
     max_features : int, float, 'sqrt', 'log2' or None, default=None
-        Number of features considered at each split; ``colsample_bynode`` gives the same as a share.
+        Number of features considered at each split; ``colsample_bynode`` is the same as a fraction.
     n_iter_no_change : int or None, default=None
         Same as ``early_stopping_rounds``.
     warm_start : bool, default=False
@@ -314,8 +345,8 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         Minimum number of rows in a leaf; ``min_child_weight`` limits the sum of Hessians. Other values than the default
         are fitted by scikit-learn's class of the same name.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum share of the sample weights in a leaf. Other values than the default are fitted by scikit-learn's class
-        of the same name.
+        Minimum fraction of the sample weights in a leaf. Other values than the default are fitted by scikit-learn's
+        class of the same name.
     min_impurity_decrease : float, default=0.0
         Minimum decrease of the impurity by a split; ``gamma`` limits the gain. Other values than the default are fitted
         by scikit-learn's class of the same name.
@@ -323,7 +354,7 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         Complexity parameter of cost-complexity pruning. Other values than the default are fitted by scikit-learn's
         class of the same name.
     tol : float, default=0.0001
-        Least improvement in ``n_iter_no_change`` rounds. Other values than the default are fitted by scikit-learn's
+        Minimum improvement in ``n_iter_no_change`` rounds. Other values than the default are fitted by scikit-learn's
         class of the same name.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
@@ -331,7 +362,7 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -350,6 +381,14 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
     certificate_ : Certificate
         What was minimized, and what is proven about it.
 
+    See Also
+    --------
+    GradientBoostingRegressor : The same learner for regression.
+    GradientBoostingRanker : The same learner for ranking.
+    RandomForestClassifier : Average of many trees, each trained on a bootstrap sample, with features drawn at random at
+        every node.
+    AdaBoostClassifier : A weighted vote of weak learners, each trained on what the ones before it get wrong.
+
     Examples
     --------
     >>> from ermine.ensemble import GradientBoostingClassifier
@@ -363,14 +402,14 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score")
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score", "focal_gamma")
     _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
         *,
-        loss: Literal["auto", "log_loss"] = "auto",
+        loss: Literal["auto", "log_loss", "focal"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
@@ -384,7 +423,7 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         min_child_weight: float = 1.0,
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
-        sampling_method: Literal["uniform", "goss"] = "uniform",
+        sampling_method: Literal["uniform", "goss", "bayesian"] = "uniform",
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         rate_drop: float = 0.0,
@@ -402,6 +441,7 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         eval_metric: Literal["loss", "accuracy", "error-rate", "balanced-accuracy", "macro-precision", "macro-recall", "macro-f1", "weighted-precision", "weighted-recall", "weighted-f1", "mcc", "kappa", "log-loss", "brier", "roc-auc", "average-precision", "ece"] = "loss",
         validation_fraction: float = 0.1,
         base_score: float | None = None,
+        focal_gamma: float = 2.0,
         criterion: str = "friedman_mse",
         max_features: int | float | str | None = None,
         n_iter_no_change: int | None = None,
@@ -449,6 +489,7 @@ class GradientBoostingClassifier(_boosting.BoostingClassifier):
         self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.base_score = base_score
+        self.focal_gamma = focal_gamma
         self.criterion = criterion
         self.max_features = max_features
         self.n_iter_no_change = n_iter_no_change
@@ -470,13 +511,15 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
 
     Parameters
     ----------
-    loss : {'auto', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie'}, default="auto"
-        Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking.
+    loss : {'auto', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'aft', 'cox'}, default="auto"
+        Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking. The
+        survival losses aft and cox take times of events as targets, and minus the time for rows that were last seen
+        then without an event (right-censored); aft predicts the time, cox the hazard relative to other rows.
     n_estimators : int or 'auto', default="auto"
         Number of boosting rounds, each with one tree per output (per class if there are more than two). 0 chooses it,
-        up to 1500, by early stopping on a validation set: on small data the model is the mean of five models that are
-        each validated on one fold, on large data one model of all rows. With fewer than 40 rows or with `rate_drop`, 0
-        means 100.
+        up to 1500, by early stopping on a validation set: on small data the mean number of rounds of up to four folds,
+        with which up to four models of all rows are trained, whose mean is the model; on large data that of one fold,
+        and one model of all rows. With fewer than 40 rows or with `rate_drop`, 0 means 100.
     learning_rate : float, default=0.1
         Learning rate (shrinkage): the factor by which the leaf values of each tree are multiplied.
     max_leaf_nodes : int or None, default=31
@@ -486,9 +529,10 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
     grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Order in which leaves are split: the leaf with the largest gain first (lossguide), level by level (depthwise),
         or all leaves of a level by the same test (symmetric). auto is lossguide, except where the number of rounds is
-        chosen on small data: then every other model has symmetric trees of up to six levels, and all models use half
-        the learning rate, a tenth of `min_child_weight`, and at most 0.8 of the rows per tree (all rows for
-        classification with more than 2,000 rows).
+        chosen on small data: then every other model has symmetric trees of up to six levels (all models, if there are
+        more than two classes), and all models use half the learning rate (the whole, if there are more than two
+        classes), a tenth of `min_child_weight`, and random weights of the rows for each tree (equal ones for
+        classification with more than 2,000 rows). Symmetric trees of several classes have the same tests.
     tree_method : {'hist', 'exact'}, default="hist"
         Thresholds that are tried: boundaries of bins (hist), or every distinct value (exact, for columns of at most
         65,535 distinct values).
@@ -506,10 +550,12 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
     max_delta_step : float, default=0.0
         Maximum absolute leaf value before shrinkage; 0 for no limit.
     subsample : float, default=1.0
-        Fraction of the rows that is sampled for each round.
-    sampling_method : {'uniform', 'goss'}, default="uniform"
-        How rows are sampled: uniformly (the fraction `subsample`), or by gradient (goss: the fractions `top_rate` and
-        `other_rate`).
+        Fraction of the rows that is sampled for each round. The splits of a tree are chosen on the sampled rows; the
+        values of its leaves are those of all rows.
+    sampling_method : {'uniform', 'goss', 'bayesian'}, default="uniform"
+        How rows are sampled for choosing the splits of a round: uniformly (the fraction `subsample`), by gradient
+        (goss: the fractions `top_rate` and `other_rate`), or with random weights (bayesian: all rows, or the fraction
+        `subsample`, with exponentially distributed weights).
     top_rate : float, default=0.2
         Fraction of the rows, those with the largest gradients, that goss keeps.
     other_rate : float, default=0.1
@@ -559,12 +605,16 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         Residual beyond which the Huber loss is linear.
     tweedie_variance_power : float, default=1.5
         Variance power of the Tweedie loss: the variance is in proportion to this power of the mean.
+    aft_distribution : {'normal', 'logistic', 'extreme'}, default="normal"
+        Distribution of the logarithm of survival times under the aft loss.
+    aft_scale : float, default=1.0
+        Scale of the logarithm of survival times under the aft loss.
     criterion : str, default="friedman_mse"
         Accepted for compatibility with scikit-learn, without effect: splits are scored by gradients and Hessians.
     alpha : float or None, default=None
         The quantile of ``loss="quantile"``, same as ``quantile_alpha``; ignored by other losses.
     max_features : int, float, 'sqrt', 'log2' or None, default=None
-        Number of features considered at each split; ``colsample_bynode`` gives the same as a share.
+        Number of features considered at each split; ``colsample_bynode`` is the same as a fraction.
     n_iter_no_change : int or None, default=None
         Same as ``early_stopping_rounds``.
     warm_start : bool, default=False
@@ -579,8 +629,8 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         Minimum number of rows in a leaf; ``min_child_weight`` limits the sum of Hessians. Other values than the default
         are fitted by scikit-learn's class of the same name.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum share of the sample weights in a leaf. Other values than the default are fitted by scikit-learn's class
-        of the same name.
+        Minimum fraction of the sample weights in a leaf. Other values than the default are fitted by scikit-learn's
+        class of the same name.
     min_impurity_decrease : float, default=0.0
         Minimum decrease of the impurity by a split; ``gamma`` limits the gain. Other values than the default are fitted
         by scikit-learn's class of the same name.
@@ -588,7 +638,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         Complexity parameter of cost-complexity pruning. Other values than the default are fitted by scikit-learn's
         class of the same name.
     tol : float, default=0.0001
-        Least improvement in ``n_iter_no_change`` rounds. Other values than the default are fitted by scikit-learn's
+        Minimum improvement in ``n_iter_no_change`` rounds. Other values than the default are fitted by scikit-learn's
         class of the same name.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
@@ -596,7 +646,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -613,6 +663,14 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
     certificate_ : Certificate
         What was minimized, and what is proven about it.
 
+    See Also
+    --------
+    GradientBoostingClassifier : The same learner for classification.
+    GradientBoostingRanker : The same learner for ranking.
+    RandomForestRegressor : Average of many trees, each trained on a bootstrap sample, with features drawn at random at
+        every node.
+    AdaBoostRegressor : A weighted vote of weak learners, each trained on what the ones before it get wrong.
+
     Examples
     --------
     >>> from ermine.ensemble import GradientBoostingRegressor
@@ -624,7 +682,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score", "quantile_alpha", "calibrate_quantiles", "huber_slope", "tweedie_variance_power")
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score", "quantile_alpha", "calibrate_quantiles", "huber_slope", "tweedie_variance_power", "aft_distribution", "aft_scale")
     _takes_sparse = True
     _is_random = True
     _multi_output = True
@@ -632,7 +690,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
     def __init__(
         self,
         *,
-        loss: Literal["auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"] = "auto",
+        loss: Literal["auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "aft", "cox"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
@@ -646,7 +704,7 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         min_child_weight: float = 1.0,
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
-        sampling_method: Literal["uniform", "goss"] = "uniform",
+        sampling_method: Literal["uniform", "goss", "bayesian"] = "uniform",
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         rate_drop: float = 0.0,
@@ -668,6 +726,8 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         calibrate_quantiles: bool = False,
         huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
+        aft_distribution: Literal["normal", "logistic", "extreme"] = "normal",
+        aft_scale: float = 1.0,
         criterion: str = "friedman_mse",
         alpha: float | None = None,
         max_features: int | float | str | None = None,
@@ -720,6 +780,8 @@ class GradientBoostingRegressor(_boosting.BoostingRegressor):
         self.calibrate_quantiles = calibrate_quantiles
         self.huber_slope = huber_slope
         self.tweedie_variance_power = tweedie_variance_power
+        self.aft_distribution = aft_distribution
+        self.aft_scale = aft_scale
         self.criterion = criterion
         self.alpha = alpha
         self.max_features = max_features
@@ -743,12 +805,14 @@ class GradientBoostingRanker(_boosting.BoostingRanker):
     Parameters
     ----------
     loss : {'auto', 'lambdarank', 'pairwise'}, default="auto"
-        Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking.
+        Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking. The
+        survival losses aft and cox take times of events as targets, and minus the time for rows that were last seen
+        then without an event (right-censored); aft predicts the time, cox the hazard relative to other rows.
     n_estimators : int or 'auto', default="auto"
         Number of boosting rounds, each with one tree per output (per class if there are more than two). 0 chooses it,
-        up to 1500, by early stopping on a validation set: on small data the model is the mean of five models that are
-        each validated on one fold, on large data one model of all rows. With fewer than 40 rows or with `rate_drop`, 0
-        means 100.
+        up to 1500, by early stopping on a validation set: on small data the mean number of rounds of up to four folds,
+        with which up to four models of all rows are trained, whose mean is the model; on large data that of one fold,
+        and one model of all rows. With fewer than 40 rows or with `rate_drop`, 0 means 100.
     learning_rate : float, default=0.1
         Learning rate (shrinkage): the factor by which the leaf values of each tree are multiplied.
     max_leaf_nodes : int or None, default=31
@@ -758,9 +822,10 @@ class GradientBoostingRanker(_boosting.BoostingRanker):
     grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Order in which leaves are split: the leaf with the largest gain first (lossguide), level by level (depthwise),
         or all leaves of a level by the same test (symmetric). auto is lossguide, except where the number of rounds is
-        chosen on small data: then every other model has symmetric trees of up to six levels, and all models use half
-        the learning rate, a tenth of `min_child_weight`, and at most 0.8 of the rows per tree (all rows for
-        classification with more than 2,000 rows).
+        chosen on small data: then every other model has symmetric trees of up to six levels (all models, if there are
+        more than two classes), and all models use half the learning rate (the whole, if there are more than two
+        classes), a tenth of `min_child_weight`, and random weights of the rows for each tree (equal ones for
+        classification with more than 2,000 rows). Symmetric trees of several classes have the same tests.
     tree_method : {'hist', 'exact'}, default="hist"
         Thresholds that are tried: boundaries of bins (hist), or every distinct value (exact, for columns of at most
         65,535 distinct values).
@@ -778,10 +843,12 @@ class GradientBoostingRanker(_boosting.BoostingRanker):
     max_delta_step : float, default=0.0
         Maximum absolute leaf value before shrinkage; 0 for no limit.
     subsample : float, default=1.0
-        Fraction of the rows that is sampled for each round.
-    sampling_method : {'uniform', 'goss'}, default="uniform"
-        How rows are sampled: uniformly (the fraction `subsample`), or by gradient (goss: the fractions `top_rate` and
-        `other_rate`).
+        Fraction of the rows that is sampled for each round. The splits of a tree are chosen on the sampled rows; the
+        values of its leaves are those of all rows.
+    sampling_method : {'uniform', 'goss', 'bayesian'}, default="uniform"
+        How rows are sampled for choosing the splits of a round: uniformly (the fraction `subsample`), by gradient
+        (goss: the fractions `top_rate` and `other_rate`), or with random weights (bayesian: all rows, or the fraction
+        `subsample`, with exponentially distributed weights).
     top_rate : float, default=0.2
         Fraction of the rows, those with the largest gradients, that goss keeps.
     other_rate : float, default=0.1
@@ -828,7 +895,7 @@ class GradientBoostingRanker(_boosting.BoostingRanker):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -844,6 +911,11 @@ class GradientBoostingRanker(_boosting.BoostingRanker):
         Number of boosting rounds in the model.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    GradientBoostingClassifier : The same learner for classification.
+    GradientBoostingRegressor : The same learner for regression.
 
     Examples
     --------
@@ -877,7 +949,7 @@ class GradientBoostingRanker(_boosting.BoostingRanker):
         min_child_weight: float = 1.0,
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
-        sampling_method: Literal["uniform", "goss"] = "uniform",
+        sampling_method: Literal["uniform", "goss", "bayesian"] = "uniform",
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         rate_drop: float = 0.0,
@@ -942,49 +1014,63 @@ class RandomForestClassifier(_ensemble.ForestMethods, _several_targets.SeveralTa
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees. More trees never overfit more; they make predictions more stable, and training and prediction
+        slower. 100 to 500 are usual.
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'}, default="gini"
         Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
+        Classification: "gini" and "entropy" (the same as "log_loss") rarely differ much; "error" is the
+        misclassification rate. Regression: "absolute_error" (leaves predict medians) is robust to outliers but slower;
+        "poisson" is for counts.
     max_depth : int or None, default=None
-        Maximum depth of each tree. None for the default limit of 1,024 levels.
+        Maximum depth of each tree. None for the default limit of 1,024 levels. Fully grown trees are the rule in
+        forests; limit the depth for smaller and faster models.
     min_samples_split : int or float, default=2
-        Minimum number of rows a node needs to be split, as a count or as a fraction of the rows.
+        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1). Higher
+        values give smaller trees; `min_samples_leaf` is usually the better way to get them.
     min_samples_leaf : int or float, default=1
-        Minimum number of rows in each leaf, as a count or as a fraction of the rows.
+        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1). Higher values smooth
+        the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum weight of each leaf, as a fraction of the total weight.
+        Minimum weight of each leaf, as a fraction of the total weight. Use it instead of `min_samples_leaf` if rows
+        have very different weights.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'}, default="sqrt"
-        Number of features that each node considers: a count, a fraction, sqrt or log2; none for all features. auto is
-        sqrt for classification and all features for regression.
+        Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2"; none for
+        all features. "auto" is "sqrt" for classification and all features for regression. Fewer features make the trees
+        more different and training faster; more features help if only few of them are informative.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves of each tree; the splits with the largest impurity decrease come first. None for no
-        limit.
+        limit. Limits the size of a tree more evenly than `max_depth`.
     min_impurity_decrease : float, default=0.0
-        Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
+        Minimum impurity decrease of a split, weighted by the node's fraction of the rows. Stops growing where splits
+        gain little.
     bootstrap : bool, default=True
-        Whether each tree is trained on a bootstrap sample instead of all rows.
+        Whether each tree is trained on a bootstrap sample (rows drawn with replacement) instead of all rows. Without
+        it, trees differ only by their random splits, and there are no out-of-bag rows.
     max_samples : int or float or None, default=None
         Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are
-        rows. Requires bootstrap.
+        rows. Requires bootstrap. Lower values train faster and make the trees more different.
     class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class). Sample weights are taken into account. 'balanced_subsample' balances the rows
         drawn for each tree.
     monotonic_cst : list of int or None, default=None
-        Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
-        Requires exact trees.
+        Monotonic constraint for each feature: 1 (predictions must not decrease with the feature), -1 (must not
+        increase) or 0 (none); empty for no constraints. Requires exact trees.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than
-        this are pruned. Requires exact trees.
+        this are pruned. Requires exact trees. Higher values prune more; 0 does not prune.
     oob_score : bool, default=False
-        Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on
+        it. Requires bootstrap. An estimate of the test score without a validation set.
     permutation_importances : bool, default=False
-        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap.
+        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap. Unlike the importances by
+        gain, they do not favor features with many values.
     tree_method : {'auto', 'hist', 'exact'}, default="auto"
-        Candidate thresholds: the edges of histogram bins (hist), all thresholds (exact), or hist unless another
-        parameter requires exact trees (auto).
+        Candidate thresholds: the edges of histogram bins ("hist"), all thresholds ("exact"), or "hist" unless another
+        parameter requires exact trees ("auto"). "hist" is much faster on large data; "exact" tries every threshold, as
+        scikit-learn does.
     max_bins : int, default=255
-        Maximum number of bins per feature.
+        Maximum number of bins per feature. Fewer bins are faster and coarser.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     warm_start : bool, default=False
@@ -994,7 +1080,7 @@ class RandomForestClassifier(_ensemble.ForestMethods, _several_targets.SeveralTa
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1016,6 +1102,13 @@ class RandomForestClassifier(_ensemble.ForestMethods, _several_targets.SeveralTa
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    RandomForestRegressor : The same learner for regression.
+    ExtraTreesClassifier : Average of many trees whose thresholds are drawn at random.
+    GradientBoostingClassifier : A sum of trees, each grown on the gradients of the loss at the sum so far.
+    BaggingClassifier : The mean or the vote of models trained on random samples of the rows.
 
     Examples
     --------
@@ -1090,48 +1183,62 @@ class RandomForestRegressor(_ensemble.RegressionForestMethods, _estimator.Regres
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees. More trees never overfit more; they make predictions more stable, and training and prediction
+        slower. 100 to 500 are usual.
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'}, default="squared_error"
         Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
+        Classification: "gini" and "entropy" (the same as "log_loss") rarely differ much; "error" is the
+        misclassification rate. Regression: "absolute_error" (leaves predict medians) is robust to outliers but slower;
+        "poisson" is for counts.
     max_depth : int or None, default=None
-        Maximum depth of each tree. None for the default limit of 1,024 levels.
+        Maximum depth of each tree. None for the default limit of 1,024 levels. Fully grown trees are the rule in
+        forests; limit the depth for smaller and faster models.
     min_samples_split : int or float, default=2
-        Minimum number of rows a node needs to be split, as a count or as a fraction of the rows.
+        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1). Higher
+        values give smaller trees; `min_samples_leaf` is usually the better way to get them.
     min_samples_leaf : int or float, default=1
-        Minimum number of rows in each leaf, as a count or as a fraction of the rows.
+        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1). Higher values smooth
+        the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum weight of each leaf, as a fraction of the total weight.
+        Minimum weight of each leaf, as a fraction of the total weight. Use it instead of `min_samples_leaf` if rows
+        have very different weights.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'}, default=1.0
-        Number of features that each node considers: a count, a fraction, sqrt or log2; none for all features. auto is
-        sqrt for classification and all features for regression.
+        Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2"; none for
+        all features. "auto" is "sqrt" for classification and all features for regression. Fewer features make the trees
+        more different and training faster; more features help if only few of them are informative.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves of each tree; the splits with the largest impurity decrease come first. None for no
-        limit.
+        limit. Limits the size of a tree more evenly than `max_depth`.
     min_impurity_decrease : float, default=0.0
-        Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
+        Minimum impurity decrease of a split, weighted by the node's fraction of the rows. Stops growing where splits
+        gain little.
     bootstrap : bool, default=True
-        Whether each tree is trained on a bootstrap sample instead of all rows.
+        Whether each tree is trained on a bootstrap sample (rows drawn with replacement) instead of all rows. Without
+        it, trees differ only by their random splits, and there are no out-of-bag rows.
     max_samples : int or float or None, default=None
         Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are
-        rows. Requires bootstrap.
+        rows. Requires bootstrap. Lower values train faster and make the trees more different.
     monotonic_cst : list of int or None, default=None
-        Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
-        Requires exact trees.
+        Monotonic constraint for each feature: 1 (predictions must not decrease with the feature), -1 (must not
+        increase) or 0 (none); empty for no constraints. Requires exact trees.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than
-        this are pruned. Requires exact trees.
+        this are pruned. Requires exact trees. Higher values prune more; 0 does not prune.
     oob_score : bool, default=False
-        Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on
+        it. Requires bootstrap. An estimate of the test score without a validation set.
     permutation_importances : bool, default=False
-        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap.
+        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap. Unlike the importances by
+        gain, they do not favor features with many values.
     quantiles : bool, default=False
-        Whether to store the training targets of each leaf so that quantiles can be predicted. For regression with one
-        target.
+        Whether to store the training targets of each leaf, so that quantiles can be predicted. For regression with one
+        target. Each tree then also stores 4 bytes for each row that it was trained on.
     tree_method : {'auto', 'hist', 'exact'}, default="auto"
-        Candidate thresholds: the edges of histogram bins (hist), all thresholds (exact), or hist unless another
-        parameter requires exact trees (auto).
+        Candidate thresholds: the edges of histogram bins ("hist"), all thresholds ("exact"), or "hist" unless another
+        parameter requires exact trees ("auto"). "hist" is much faster on large data; "exact" tries every threshold, as
+        scikit-learn does.
     max_bins : int, default=255
-        Maximum number of bins per feature.
+        Maximum number of bins per feature. Fewer bins are faster and coarser.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     warm_start : bool, default=False
@@ -1141,7 +1248,7 @@ class RandomForestRegressor(_ensemble.RegressionForestMethods, _estimator.Regres
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1161,6 +1268,13 @@ class RandomForestRegressor(_ensemble.RegressionForestMethods, _estimator.Regres
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    RandomForestClassifier : The same learner for classification.
+    ExtraTreesRegressor : Average of many trees whose thresholds are drawn at random.
+    GradientBoostingRegressor : A sum of trees, each grown on the gradients of the loss at the sum so far.
+    BaggingRegressor : The mean or the vote of models trained on random samples of the rows.
 
     Examples
     --------
@@ -1234,49 +1348,63 @@ class ExtraTreesClassifier(_ensemble.ForestMethods, _several_targets.SeveralTarg
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees. More trees never overfit more; they make predictions more stable, and training and prediction
+        slower. 100 to 500 are usual.
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'}, default="gini"
         Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
+        Classification: "gini" and "entropy" (the same as "log_loss") rarely differ much; "error" is the
+        misclassification rate. Regression: "absolute_error" (leaves predict medians) is robust to outliers but slower;
+        "poisson" is for counts.
     max_depth : int or None, default=None
-        Maximum depth of each tree. None for the default limit of 1,024 levels.
+        Maximum depth of each tree. None for the default limit of 1,024 levels. Fully grown trees are the rule in
+        forests; limit the depth for smaller and faster models.
     min_samples_split : int or float, default=2
-        Minimum number of rows a node needs to be split, as a count or as a fraction of the rows.
+        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1). Higher
+        values give smaller trees; `min_samples_leaf` is usually the better way to get them.
     min_samples_leaf : int or float, default=1
-        Minimum number of rows in each leaf, as a count or as a fraction of the rows.
+        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1). Higher values smooth
+        the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum weight of each leaf, as a fraction of the total weight.
+        Minimum weight of each leaf, as a fraction of the total weight. Use it instead of `min_samples_leaf` if rows
+        have very different weights.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'}, default="sqrt"
-        Number of features that each node considers: a count, a fraction, sqrt or log2; none for all features. auto is
-        sqrt for classification and all features for regression.
+        Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2"; none for
+        all features. "auto" is "sqrt" for classification and all features for regression. Fewer features make the trees
+        more different and training faster; more features help if only few of them are informative.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves of each tree; the splits with the largest impurity decrease come first. None for no
-        limit.
+        limit. Limits the size of a tree more evenly than `max_depth`.
     min_impurity_decrease : float, default=0.0
-        Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
+        Minimum impurity decrease of a split, weighted by the node's fraction of the rows. Stops growing where splits
+        gain little.
     bootstrap : bool, default=False
-        Whether each tree is trained on a bootstrap sample instead of all rows.
+        Whether each tree is trained on a bootstrap sample (rows drawn with replacement) instead of all rows. Without
+        it, trees differ only by their random splits, and there are no out-of-bag rows.
     max_samples : int or float or None, default=None
         Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are
-        rows. Requires bootstrap.
+        rows. Requires bootstrap. Lower values train faster and make the trees more different.
     class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class). Sample weights are taken into account. 'balanced_subsample' balances the rows
         drawn for each tree.
     monotonic_cst : list of int or None, default=None
-        Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
-        Requires exact trees.
+        Monotonic constraint for each feature: 1 (predictions must not decrease with the feature), -1 (must not
+        increase) or 0 (none); empty for no constraints. Requires exact trees.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than
-        this are pruned. Requires exact trees.
+        this are pruned. Requires exact trees. Higher values prune more; 0 does not prune.
     oob_score : bool, default=False
-        Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on
+        it. Requires bootstrap. An estimate of the test score without a validation set.
     permutation_importances : bool, default=False
-        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap.
+        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap. Unlike the importances by
+        gain, they do not favor features with many values.
     tree_method : {'auto', 'hist', 'exact'}, default="auto"
-        Candidate thresholds: the edges of histogram bins (hist), all thresholds (exact), or hist unless another
-        parameter requires exact trees (auto).
+        Candidate thresholds: the edges of histogram bins ("hist"), all thresholds ("exact"), or "hist" unless another
+        parameter requires exact trees ("auto"). "hist" is much faster on large data; "exact" tries every threshold, as
+        scikit-learn does.
     max_bins : int, default=255
-        Maximum number of bins per feature.
+        Maximum number of bins per feature. Fewer bins are faster and coarser.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     warm_start : bool, default=False
@@ -1286,7 +1414,7 @@ class ExtraTreesClassifier(_ensemble.ForestMethods, _several_targets.SeveralTarg
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1308,6 +1436,13 @@ class ExtraTreesClassifier(_ensemble.ForestMethods, _several_targets.SeveralTarg
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ExtraTreesRegressor : The same learner for regression.
+    RandomForestClassifier : Average of many trees, each trained on a bootstrap sample, with features drawn at random at
+        every node.
+    GradientBoostingClassifier : A sum of trees, each grown on the gradients of the loss at the sum so far.
 
     Examples
     --------
@@ -1382,48 +1517,62 @@ class ExtraTreesRegressor(_ensemble.RegressionForestMethods, _estimator.Regresso
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees. More trees never overfit more; they make predictions more stable, and training and prediction
+        slower. 100 to 500 are usual.
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'}, default="squared_error"
         Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
+        Classification: "gini" and "entropy" (the same as "log_loss") rarely differ much; "error" is the
+        misclassification rate. Regression: "absolute_error" (leaves predict medians) is robust to outliers but slower;
+        "poisson" is for counts.
     max_depth : int or None, default=None
-        Maximum depth of each tree. None for the default limit of 1,024 levels.
+        Maximum depth of each tree. None for the default limit of 1,024 levels. Fully grown trees are the rule in
+        forests; limit the depth for smaller and faster models.
     min_samples_split : int or float, default=2
-        Minimum number of rows a node needs to be split, as a count or as a fraction of the rows.
+        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1). Higher
+        values give smaller trees; `min_samples_leaf` is usually the better way to get them.
     min_samples_leaf : int or float, default=1
-        Minimum number of rows in each leaf, as a count or as a fraction of the rows.
+        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1). Higher values smooth
+        the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum weight of each leaf, as a fraction of the total weight.
+        Minimum weight of each leaf, as a fraction of the total weight. Use it instead of `min_samples_leaf` if rows
+        have very different weights.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'}, default=1.0
-        Number of features that each node considers: a count, a fraction, sqrt or log2; none for all features. auto is
-        sqrt for classification and all features for regression.
+        Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2"; none for
+        all features. "auto" is "sqrt" for classification and all features for regression. Fewer features make the trees
+        more different and training faster; more features help if only few of them are informative.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves of each tree; the splits with the largest impurity decrease come first. None for no
-        limit.
+        limit. Limits the size of a tree more evenly than `max_depth`.
     min_impurity_decrease : float, default=0.0
-        Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
+        Minimum impurity decrease of a split, weighted by the node's fraction of the rows. Stops growing where splits
+        gain little.
     bootstrap : bool, default=False
-        Whether each tree is trained on a bootstrap sample instead of all rows.
+        Whether each tree is trained on a bootstrap sample (rows drawn with replacement) instead of all rows. Without
+        it, trees differ only by their random splits, and there are no out-of-bag rows.
     max_samples : int or float or None, default=None
         Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are
-        rows. Requires bootstrap.
+        rows. Requires bootstrap. Lower values train faster and make the trees more different.
     monotonic_cst : list of int or None, default=None
-        Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
-        Requires exact trees.
+        Monotonic constraint for each feature: 1 (predictions must not decrease with the feature), -1 (must not
+        increase) or 0 (none); empty for no constraints. Requires exact trees.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than
-        this are pruned. Requires exact trees.
+        this are pruned. Requires exact trees. Higher values prune more; 0 does not prune.
     oob_score : bool, default=False
-        Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
+        Whether to evaluate the forest on out-of-bag rows: each row is predicted by the trees that were not trained on
+        it. Requires bootstrap. An estimate of the test score without a validation set.
     permutation_importances : bool, default=False
-        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap.
+        Whether to compute permutation importances on out-of-bag rows. Requires bootstrap. Unlike the importances by
+        gain, they do not favor features with many values.
     quantiles : bool, default=False
-        Whether to store the training targets of each leaf so that quantiles can be predicted. For regression with one
-        target.
+        Whether to store the training targets of each leaf, so that quantiles can be predicted. For regression with one
+        target. Each tree then also stores 4 bytes for each row that it was trained on.
     tree_method : {'auto', 'hist', 'exact'}, default="auto"
-        Candidate thresholds: the edges of histogram bins (hist), all thresholds (exact), or hist unless another
-        parameter requires exact trees (auto).
+        Candidate thresholds: the edges of histogram bins ("hist"), all thresholds ("exact"), or "hist" unless another
+        parameter requires exact trees ("auto"). "hist" is much faster on large data; "exact" tries every threshold, as
+        scikit-learn does.
     max_bins : int, default=255
-        Maximum number of bins per feature.
+        Maximum number of bins per feature. Fewer bins are faster and coarser.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     warm_start : bool, default=False
@@ -1433,7 +1582,7 @@ class ExtraTreesRegressor(_ensemble.RegressionForestMethods, _estimator.Regresso
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1453,6 +1602,13 @@ class ExtraTreesRegressor(_ensemble.RegressionForestMethods, _estimator.Regresso
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ExtraTreesClassifier : The same learner for classification.
+    RandomForestRegressor : Average of many trees, each trained on a bootstrap sample, with features drawn at random at
+        every node.
+    GradientBoostingRegressor : A sum of trees, each grown on the gradients of the loss at the sum so far.
 
     Examples
     --------
@@ -1531,28 +1687,34 @@ class AdaBoostClassifier(_ensemble.AdaBoostClassifierMethods, _estimator.Probabi
         estimator. Any other estimator, such as a pipeline, is fitted by scikit-learn's class of the same name; the
         model can then be pickled, but not saved.
     algorithm : {'discrete', 'gentle', 'logit'}, default="discrete"
-        How a round changes weights and vote.
+        Boosting algorithm. "discrete" is AdaBoost: SAMME for more than two classes, AdaBoost.R2 for regression.
+        "gentle" (GentleBoost) and "logit" (LogitBoost) take Newton steps on the exponential and the logistic loss; for
+        two classes, with stumps.
     n_estimators : int, default=50
-        Rounds, at most. A learner without errors, or one no better than chance, ends the work sooner.
+        Maximum number of boosting rounds. Boosting ends earlier if a weak learner makes no mistakes or is no better
+        than chance. More rounds may overfit noisy labels: see `n_iter_no_change`.
     learning_rate : float, default=1.0
-        Shrinks every vote.
+        Factor by which the weight of each weak learner is multiplied. Lower values need more rounds and usually
+        generalize better.
     criterion : {'error', 'gini', 'entropy'}, default="error"
-        What a stump minimizes: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of
-        its answers.
+        Function that stumps minimize: the weighted error rate ("error", as in the theory of AdaBoost), or the Gini
+        impurity or entropy of the branches.
     max_categories : int, default=64
-        Nominal columns with more categories than this are passed over.
+        Nominal features with more categories than this are ignored by stumps. A feature with a category for almost
+        every row, such as an identifier, would fit the training set perfectly and generalize to nothing.
     n_iter_no_change : int or None, default=None
-        Stop after this many rounds without a lower error on the rows kept for validation, and keep the rounds up to the
-        lowest; none to run all rounds on all rows.
+        Stop after this many rounds without a lower error on a validation set, and keep the rounds up to the lowest
+        error; none to run all rounds on all rows.
     validation_fraction : float, default=0.1
-        The share of the rows kept for validation, where n_iter_no_change is set and no validation set is given.
+        Fraction of the rows that is held out for early stopping, if `n_iter_no_change` is set and no validation set is
+        given.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1577,6 +1739,12 @@ class AdaBoostClassifier(_ensemble.AdaBoostClassifierMethods, _estimator.Probabi
         Share of each feature in the total gain of all splits.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    AdaBoostRegressor : The same learner for regression.
+    GradientBoostingClassifier : A sum of trees, each grown on the gradients of the loss at the sum so far.
+    ermine.tree.DecisionStumpClassifier : Tree with a single split that minimizes the training error, found exactly.
 
     Examples
     --------
@@ -1634,23 +1802,27 @@ class AdaBoostRegressor(_ensemble.AdaBoostRegressorMethods, _estimator.Regressor
         estimator. Any other estimator, such as a pipeline, is fitted by scikit-learn's class of the same name; the
         model can then be pickled, but not saved.
     n_estimators : int, default=50
-        Rounds, at most. A learner without errors, or one no better than chance, ends the work sooner.
+        Maximum number of boosting rounds. Boosting ends earlier if a weak learner makes no mistakes or is no better
+        than chance. More rounds may overfit noisy labels: see `n_iter_no_change`.
     learning_rate : float, default=1.0
-        Shrinks every vote.
+        Factor by which the weight of each weak learner is multiplied. Lower values need more rounds and usually
+        generalize better.
     loss : {'linear', 'square', 'exponential'}, default="linear"
-        For numbers: how the error of a row counts.
+        Loss that updates the weights in regression (AdaBoost.R2): of the absolute errors, relative to the largest.
+        "square" and "exponential" focus more on the rows with the largest errors.
     n_iter_no_change : int or None, default=None
-        Stop after this many rounds without a lower error on the rows kept for validation, and keep the rounds up to the
-        lowest; none to run all rounds on all rows.
+        Stop after this many rounds without a lower error on a validation set, and keep the rounds up to the lowest
+        error; none to run all rounds on all rows.
     validation_fraction : float, default=0.1
-        The share of the rows kept for validation, where n_iter_no_change is set and no validation set is given.
+        Fraction of the rows that is held out for early stopping, if `n_iter_no_change` is set and no validation set is
+        given.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1666,6 +1838,12 @@ class AdaBoostRegressor(_ensemble.AdaBoostRegressorMethods, _estimator.Regressor
         Training error after each round; for regression, the mean absolute error.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    AdaBoostClassifier : The same learner for classification.
+    GradientBoostingRegressor : A sum of trees, each grown on the gradients of the loss at the sum so far.
+    ermine.tree.DecisionStumpRegressor : Tree with a single split that minimizes the training error, found exactly.
 
     Examples
     --------
@@ -1717,7 +1895,7 @@ class BaggingClassifier(_ensemble.BaggingMethods, _reduction.MetaClassifier):
         estimator. Any other estimator, such as a pipeline, is fitted by scikit-learn's class of the same name; the
         model can then be pickled, but not saved.
     n_estimators : int, default=10
-        Number of models in the ensemble.
+        Number of models in the ensemble. More models make predictions more stable, and training and prediction slower.
     max_samples : int or float or None, default=None
         Number of rows per model (an integer such as 10) or their fraction (0.5; 1.0 means all rows, 1 means one row).
     max_features : int or float, default=1.0
@@ -1738,7 +1916,7 @@ class BaggingClassifier(_ensemble.BaggingMethods, _reduction.MetaClassifier):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1755,6 +1933,12 @@ class BaggingClassifier(_ensemble.BaggingMethods, _reduction.MetaClassifier):
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    BaggingRegressor : The same learner for regression.
+    RandomForestClassifier : Average of many trees, each trained on a bootstrap sample, with features drawn at random at
+        every node.
 
     Examples
     --------
@@ -1812,7 +1996,7 @@ class BaggingRegressor(_ensemble.BaggingMethods, _estimator.Regressor):
         estimator. Any other estimator, such as a pipeline, is fitted by scikit-learn's class of the same name; the
         model can then be pickled, but not saved.
     n_estimators : int, default=10
-        Number of models in the ensemble.
+        Number of models in the ensemble. More models make predictions more stable, and training and prediction slower.
     max_samples : int or float or None, default=None
         Number of rows per model (an integer such as 10) or their fraction (0.5; 1.0 means all rows, 1 means one row).
     max_features : int or float, default=1.0
@@ -1833,7 +2017,7 @@ class BaggingRegressor(_ensemble.BaggingMethods, _estimator.Regressor):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1848,6 +2032,12 @@ class BaggingRegressor(_ensemble.BaggingMethods, _estimator.Regressor):
         member.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    BaggingClassifier : The same learner for classification.
+    RandomForestRegressor : Average of many trees, each trained on a bootstrap sample, with features drawn at random at
+        every node.
 
     Examples
     --------
@@ -1910,16 +2100,17 @@ class StackingClassifier(_stacked.StackingClassifierMethods, _reduction.MetaClas
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     stack_method : {'auto', 'predict_proba', 'decision_function', 'predict'}, default="auto"
-        Predictions that the final learner sees: auto for probabilities, or scores from learners without them.
+        Predictions that the final learner gets: probabilities, decision values or predicted classes; auto for
+        probabilities, or decision values from learners without them.
     passthrough : bool, default=False
-        Whether the final learner also sees the features.
+        Whether the final learner also gets the features.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1931,6 +2122,10 @@ class StackingClassifier(_stacked.StackingClassifierMethods, _reduction.MetaClas
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    StackingRegressor : The same learner for regression.
 
     Examples
     --------
@@ -1988,14 +2183,14 @@ class StackingRegressor(_stacked.StackingMethods, _estimator.Regressor):
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     passthrough : bool, default=False
-        Whether the final learner also sees the features.
+        Whether the final learner also gets the features.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -2005,6 +2200,10 @@ class StackingRegressor(_stacked.StackingMethods, _estimator.Regressor):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    StackingClassifier : The same learner for classification.
 
     Examples
     --------
@@ -2053,7 +2252,7 @@ class VotingClassifier(_stacked.VotingClassifierMethods, _reduction.MetaClassifi
         pickled, but not saved.
     voting : {'soft', 'hard'}, default="hard"
         How classifiers are combined: the mean of their probabilities (soft) or the majority of their predicted classes
-        (hard).
+        (hard). soft is usually better if the probabilities are calibrated.
     weights : list of float or None, default=None
         Weight of each learner; equal if not given.
     flatten_transform : bool, default=True
@@ -2065,7 +2264,7 @@ class VotingClassifier(_stacked.VotingClassifierMethods, _reduction.MetaClassifi
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -2077,6 +2276,10 @@ class VotingClassifier(_stacked.VotingClassifierMethods, _reduction.MetaClassifi
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    VotingRegressor : The same learner for regression.
 
     Examples
     --------
@@ -2133,7 +2336,7 @@ class VotingRegressor(_stacked.VotingMethods, _estimator.Regressor):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -2143,6 +2346,10 @@ class VotingRegressor(_stacked.VotingMethods, _estimator.Regressor):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    VotingClassifier : The same learner for classification.
 
     Examples
     --------

@@ -25,16 +25,17 @@ __all__ = [
 
 
 class LinearRegression(_linear.CoefficientNames, _linear.PositiveCoefficients, _estimator.Regressor):
-    """Least squares by Cholesky, QR or SVD, with standard errors; polynomials by degree.
+    """Linear or polynomial regression by least squares, with standard errors and p-values.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Fit an intercept.
+        Fit an intercept. Set it to false only if predictions must be 0 where all columns are 0.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     copy_X : bool, default=True
         Accepted for compatibility with scikit-learn, without effect: X is never modified.
     tol : float or None, default=1e-6
@@ -45,7 +46,7 @@ class LinearRegression(_linear.CoefficientNames, _linear.PositiveCoefficients, _
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -60,11 +61,17 @@ class LinearRegression(_linear.CoefficientNames, _linear.PositiveCoefficients, _
     rank_ : int
         Number of linearly independent columns.
     r_squared_ : float
-        Share of the target's variance that is explained.
+        Coefficient of determination R^2 on the training set.
     std_errors_ : ndarray of shape (n_columns,)
         Standard errors of the coefficients.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    Ridge : Least squares with an L2 penalty, in closed form.
+    Lasso : Least squares with an L1 penalty, which selects features; with the duality gap.
+    HuberRegressor : Linear regression that is robust to outliers (Huber loss).
 
     Examples
     --------
@@ -104,21 +111,25 @@ class LinearRegression(_linear.CoefficientNames, _linear.PositiveCoefficients, _
 
 
 class Ridge(_linear.CoefficientNames, _linear.ClosedFormMethods, _estimator.Regressor):
-    """Least squares with an L2 penalty, in closed form for tall and wide tables.
+    """Least squares with an L2 penalty, in closed form.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the L2 penalty.
+        Strength of the L2 penalty; higher values give smaller coefficients. Use ridge-cv to choose it by leave-one-out
+        cross-validation. 0 is least squares.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     copy_X : bool, default=True
         Accepted for compatibility with scikit-learn, without effect: X is never modified.
     max_iter : int or None, default=None
@@ -135,7 +146,7 @@ class Ridge(_linear.CoefficientNames, _linear.ClosedFormMethods, _estimator.Regr
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -149,6 +160,12 @@ class Ridge(_linear.CoefficientNames, _linear.ClosedFormMethods, _estimator.Regr
         Intercepts; a single number for a single output.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    RidgeCV : Ridge regression with the penalty strength chosen by leave-one-out cross-validation.
+    LinearRegression : Linear or polynomial regression by least squares, with standard errors and p-values.
+    Lasso : Least squares with an L1 penalty, which selects features; with the duality gap.
 
     Examples
     --------
@@ -198,21 +215,25 @@ class Ridge(_linear.CoefficientNames, _linear.ClosedFormMethods, _estimator.Regr
 
 
 class RidgeCV(_linear.CoefficientNames, _cross_validated.RidgeCVMethods, _estimator.Regressor):
-    """Ridge regression with the penalty that has the least leave-one-out error.
+    """Ridge regression with the penalty strength chosen by leave-one-out cross-validation.
 
     Parameters
     ----------
     alphas : list of float, default=(0.1, 1.0, 10.0)
-        Penalty strengths to choose from.
+        Penalty strengths to choose from, by leave-one-out error. All of them cost little more than one. Extend the list
+        if its smallest or largest value is chosen.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     gcv_mode : str or None, default=None
         Accepted for compatibility with scikit-learn, without effect: the solver is chosen automatically.
     cv : None, int, splitter or iterable, default=None
@@ -229,7 +250,7 @@ class RidgeCV(_linear.CoefficientNames, _cross_validated.RidgeCVMethods, _estima
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -242,13 +263,18 @@ class RidgeCV(_linear.CoefficientNames, _cross_validated.RidgeCVMethods, _estima
     intercept_ : ndarray of shape (n_outputs,)
         Intercepts; a single number for a single output.
     alpha_ : float
-        Penalty strength that was chosen.
+        Penalty strength that was chosen by cross-validation.
     alphas_ : ndarray of shape (n_alphas,)
         Penalty strengths that were tried.
     cv_errors_ : ndarray of shape (n_alphas,)
         Cross-validation error of each penalty strength.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    Ridge : Least squares with an L2 penalty, in closed form.
+    LassoCV : Lasso with the penalty strength chosen by cross-validation along a path.
 
     Examples
     --------
@@ -296,25 +322,31 @@ class RidgeCV(_linear.CoefficientNames, _cross_validated.RidgeCVMethods, _estima
 
 
 class Lasso(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimator.Regressor):
-    """Least squares with an L1 penalty, with its duality gap.
+    """Least squares with an L1 penalty, which selects features; with the duality gap.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the L1 penalty.
+        Strength of the L1 penalty; higher values set more coefficients to zero. Use lasso-cv to choose it by cross-
+        validation. 0 is least squares.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     max_iter : int, default=1000
-        Maximum number of updates of the working set of columns.
+        Maximum number of updates of the working set of columns. Raise it if the certificate reports that the limit was
+        reached.
     tol : float, default=1e-10
-        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0. The certificate states
+        the gap that was reached. Raise the tolerance to trade accuracy for time.
     precompute : bool or 'auto', default=False
         Accepted for compatibility with scikit-learn, without effect: what to precompute is chosen automatically.
     copy_X : bool, default=True
@@ -333,7 +365,7 @@ class Lasso(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimat
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -349,6 +381,11 @@ class Lasso(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimat
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    LassoCV : Lasso with the penalty strength chosen by cross-validation along a path.
+    ElasticNet : Least squares with L1 and L2 penalties; with the duality gap.
 
     Examples
     --------
@@ -402,28 +439,33 @@ class Lasso(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimat
 
 
 class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMethods, _estimator.Regressor):
-    """The lasso along a path, strength by cross-validation.
+    """Lasso with the penalty strength chosen by cross-validation along a path.
 
     Parameters
     ----------
     n_alphas : int, default=100
-        Number of penalty strengths to try, from the smallest that makes all coefficients zero downwards.
+        Number of penalty strengths to try, in equal steps on a logarithmic scale, from the smallest that makes all
+        coefficients zero downwards.
     eps : float, default=0.001
-        Smallest penalty strength to try, relative to the largest.
+        Smallest penalty strength to try, relative to the largest. Lower it if the smallest strength is chosen.
     alphas : int or list of float, default=100
-        Penalty strengths to try; chosen automatically if empty.
+        Penalty strengths to try; chosen automatically (`n_alphas`, `eps`) if empty.
     cv : int, splitter or iterable, default=None
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     max_iter : int, default=1000
-        Maximum number of updates of the working set of columns.
+        Maximum number of updates of the working set of columns. Raise it if the certificate reports that the limit was
+        reached.
     tol : float, default=1e-10
-        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0. The certificate states
+        the gap that was reached. Raise the tolerance to trade accuracy for time.
     precompute : bool or 'auto', default=False
         Accepted for compatibility with scikit-learn, without effect: what to precompute is chosen automatically.
     copy_X : bool, default=True
@@ -439,7 +481,7 @@ class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMeth
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -454,9 +496,9 @@ class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMeth
     n_iter_ : int
         Number of iterations, or passes over the data, until the solver stopped.
     alpha_ : float
-        Penalty strength that was chosen.
+        Penalty strength that was chosen by cross-validation.
     l1_ratio_ : float
-        Share of L1 in the penalty that was chosen.
+        Elastic-net mixing parameter that was chosen by cross-validation.
     alphas_ : ndarray of shape (n_alphas,)
         Penalty strengths that were tried.
     cv_errors_ : ndarray of shape (n_alphas,)
@@ -465,6 +507,11 @@ class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMeth
         Mean squared error of each penalty strength on each fold.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    Lasso : Least squares with an L1 penalty, which selects features; with the duality gap.
+    ElasticNetCV : Elastic net with penalty strength and L1 ratio chosen by cross-validation along paths.
 
     Examples
     --------
@@ -518,27 +565,34 @@ class LassoCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMeth
 
 
 class ElasticNet(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _estimator.Regressor):
-    """Least squares with L1 and L2 penalties, with its duality gap.
+    """Least squares with L1 and L2 penalties; with the duality gap.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty.
+        Strength of the penalty; higher values give smaller coefficients and more zeros. Use elastic-net-cv to choose it
+        by cross-validation. 0 is least squares.
     l1_ratio : float, default=0.5
-        Elastic-net mixing parameter: 1 for the lasso, 0 for ridge.
+        Elastic-net mixing parameter: 1 for the lasso, 0 for ridge. Values below 1 keep groups of correlated columns
+        together; the lasso picks one of them.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     max_iter : int, default=1000
-        Maximum number of updates of the working set of columns.
+        Maximum number of updates of the working set of columns. Raise it if the certificate reports that the limit was
+        reached.
     tol : float, default=1e-10
-        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0. The certificate states
+        the gap that was reached. Raise the tolerance to trade accuracy for time.
     precompute : bool or 'auto', default=False
         Accepted for compatibility with scikit-learn, without effect: what to precompute is chosen automatically.
     copy_X : bool, default=True
@@ -557,7 +611,7 @@ class ElasticNet(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _es
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -573,6 +627,12 @@ class ElasticNet(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _es
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ElasticNetCV : Elastic net with penalty strength and L1 ratio chosen by cross-validation along paths.
+    Lasso : Least squares with an L1 penalty, which selects features; with the duality gap.
+    Ridge : Least squares with an L2 penalty, in closed form.
 
     Examples
     --------
@@ -628,30 +688,35 @@ class ElasticNet(_linear.CoefficientNames, _linear.CoordinateDescentMethods, _es
 
 
 class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentCVMethods, _estimator.Regressor):
-    """The elastic net along paths, strength and share of L1 by cross-validation.
+    """Elastic net with penalty strength and L1 ratio chosen by cross-validation along paths.
 
     Parameters
     ----------
     l1_ratio : float or list of float, default=0.5
-        Elastic-net mixing parameters to try.
+        Elastic-net mixing parameters to try: 1 is the lasso. A usual list is 0.1, 0.5, 0.7, 0.9, 0.95, 0.99, 1.
     n_alphas : int, default=100
-        Number of penalty strengths to try, from the smallest that makes all coefficients zero downwards.
+        Number of penalty strengths to try, in equal steps on a logarithmic scale, from the smallest that makes all
+        coefficients zero downwards.
     eps : float, default=0.001
-        Smallest penalty strength to try, relative to the largest.
+        Smallest penalty strength to try, relative to the largest. Lower it if the smallest strength is chosen.
     alphas : int or list of float, default=100
-        Penalty strengths to try; chosen automatically if empty.
+        Penalty strengths to try; chosen automatically (`n_alphas`, `eps`) if empty.
     cv : int, splitter or iterable, default=None
         Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row
         indices in which each row is tested exactly once.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     max_iter : int, default=1000
-        Maximum number of updates of the working set of columns.
+        Maximum number of updates of the working set of columns. Raise it if the certificate reports that the limit was
+        reached.
     tol : float, default=1e-10
-        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
+        Stopping tolerance: the duality gap, relative to the objective with all coefficients 0. The certificate states
+        the gap that was reached. Raise the tolerance to trade accuracy for time.
     precompute : bool or 'auto', default=False
         Accepted for compatibility with scikit-learn, without effect: what to precompute is chosen automatically.
     copy_X : bool, default=True
@@ -667,7 +732,7 @@ class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentC
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -682,9 +747,9 @@ class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentC
     n_iter_ : int
         Number of iterations, or passes over the data, until the solver stopped.
     alpha_ : float
-        Penalty strength that was chosen.
+        Penalty strength that was chosen by cross-validation.
     l1_ratio_ : float
-        Share of L1 in the penalty that was chosen.
+        Elastic-net mixing parameter that was chosen by cross-validation.
     alphas_ : ndarray of shape (n_alphas,)
         Penalty strengths that were tried.
     cv_errors_ : ndarray of shape (n_alphas,)
@@ -693,6 +758,11 @@ class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentC
         Mean squared error of each penalty strength on each fold.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ElasticNet : Least squares with L1 and L2 penalties; with the duality gap.
+    LassoCV : Lasso with the penalty strength chosen by cross-validation along a path.
 
     Examples
     --------
@@ -748,7 +818,7 @@ class ElasticNetCV(_linear.CoefficientNames, _cross_validated.CoordinateDescentC
 
 
 class LogisticRegression(_linear.CoefficientNames, _linear.LogisticPenalty, _estimator.LogOddsClassifier):
-    """Log odds as linear functions: two or many classes, with L1, L2 or both, or no penalty.
+    """Logistic regression for two or more classes, with an L1, L2 or elastic-net penalty or none.
 
     Parameters
     ----------
@@ -756,25 +826,31 @@ class LogisticRegression(_linear.CoefficientNames, _linear.LogisticPenalty, _est
         As in earlier versions of scikit-learn: 'l1' is ``l1_ratio=1``, 'l2' is ``l1_ratio=0``, None is ``C=inf``. By
         default ``l1_ratio`` and ``C`` decide.
     C : float, default=1.0
-        Inverse of the regularization strength; inf for no penalty.
+        Inverse of the regularization strength: lower values give smaller coefficients; inf for no penalty. Choose it by
+        cross-validation, on a logarithmic scale.
     l1_ratio : float, default=0.0
-        Elastic-net mixing parameter: 0 for L2, 1 for L1.
+        Elastic-net mixing parameter: 0 for an L2 penalty, 1 for L1. L1 sets coefficients to zero and so selects
+        features.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class).
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     max_iter : int, default=1000
-        Maximum number of iterations.
+        Maximum number of iterations. Raise it if the certificate reports that the limit was reached.
     tol : float, default=1e-12
-        Stopping tolerance: the distance from the minimum, relative to the objective.
+        Stopping tolerance: the distance from the minimum, relative to the objective. The certificate states the bound
+        that was reached. Raise the tolerance to trade accuracy for time.
     solver : str, default="lbfgs"
         Accepted for compatibility with scikit-learn, without effect: the solver is chosen automatically.
     dual : bool, default=False
@@ -790,7 +866,7 @@ class LogisticRegression(_linear.CoefficientNames, _linear.LogisticPenalty, _est
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -808,6 +884,13 @@ class LogisticRegression(_linear.CoefficientNames, _linear.LogisticPenalty, _est
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    SGDClassifier : Linear models with any loss and penalty, fitted by stochastic gradient descent; can learn from
+        streams.
+    ermine.svm.LinearSVC : Linear support vector classification for many rows, dense or sparse, with an L1 or L2
+        penalty.
 
     Examples
     --------
@@ -866,21 +949,22 @@ class LogisticRegression(_linear.CoefficientNames, _linear.LogisticPenalty, _est
 
 
 class LADRegressor(_linear.CoefficientNames, _estimator.Regressor):
-    """The linear function with the least absolute deviations, exactly, as a linear program.
+    """Linear regression by least absolute deviations, solved exactly as a linear program.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Fit an intercept.
+        Fit an intercept. Set it to false only if predictions must be 0 where all columns are 0.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -896,6 +980,11 @@ class LADRegressor(_linear.CoefficientNames, _estimator.Regressor):
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    QuantileRegressor : Linear quantile regression, solved exactly as a linear program.
+    HuberRegressor : Linear regression that is robust to outliers (Huber loss).
 
     Examples
     --------
@@ -929,23 +1018,27 @@ class LADRegressor(_linear.CoefficientNames, _estimator.Regressor):
 
 
 class QuantileRegressor(_linear.CoefficientNames, _estimator.Regressor):
-    """A quantile as a linear function of the columns, exactly, as a linear program.
+    """Linear quantile regression, solved exactly as a linear program.
 
     Parameters
     ----------
     quantile : float, default=0.5
-        Quantile to predict.
+        Quantile to predict; 0.5 is the median. Two models, for 0.05 and 0.95, give a 90 % prediction interval.
     alpha : float, default=1.0
-        Strength of the L1 penalty; 0 for none.
+        Strength of the L1 penalty; 0 for none. The default of 1 is scikit-learn's, and is strong: many coefficients are
+        zero. Choose it by cross-validation.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     solver : str, default="highs"
         Accepted for compatibility with scikit-learn, without effect: the solver is chosen automatically.
     solver_options : dict or None, default=None
@@ -954,7 +1047,7 @@ class QuantileRegressor(_linear.CoefficientNames, _estimator.Regressor):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -970,6 +1063,12 @@ class QuantileRegressor(_linear.CoefficientNames, _estimator.Regressor):
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    LADRegressor : Linear regression by least absolute deviations, solved exactly as a linear program.
+    ermine.ensemble.GradientBoostingRegressor : A sum of trees, each grown on the gradients of the loss at the sum so
+        far.
 
     Examples
     --------
@@ -1013,22 +1112,26 @@ class QuantileRegressor(_linear.CoefficientNames, _estimator.Regressor):
 
 
 class HuberRegressor(_linear.CoefficientNames, _linear.HuberMethods, _estimator.Regressor):
-    """Least squares that outliers pull with a bounded force.
+    """Linear regression that is robust to outliers (Huber loss).
 
     Parameters
     ----------
     epsilon : float, default=1.35
-        Number of scales beyond which errors count linearly; smaller is more robust to outliers.
+        Number of scales beyond which an error counts linearly instead of squared; lower values are more robust to
+        outliers. 1.35 keeps 95 % of the efficiency of least squares if the errors are normal.
     alpha : float, default=0.0001
-        Strength of the L2 penalty.
+        Strength of the L2 penalty; higher values give smaller coefficients. 0 is no penalty. Choose it by cross-
+        validation, on a logarithmic scale.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     max_iter : int, default=500
-        Maximum number of iterations.
+        Maximum number of iterations. Raise it if the certificate reports that the limit was reached.
     tol : float, default=1e-10
         Stopping tolerance: the largest violation of an optimality condition, for standardized columns.
     warm_start : bool, default=False
@@ -1038,7 +1141,7 @@ class HuberRegressor(_linear.CoefficientNames, _linear.HuberMethods, _estimator.
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1056,6 +1159,11 @@ class HuberRegressor(_linear.CoefficientNames, _linear.HuberMethods, _estimator.
         Scale of the residuals.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    LADRegressor : Linear regression by least absolute deviations, solved exactly as a linear program.
+    QuantileRegressor : Linear quantile regression, solved exactly as a linear program.
 
     Examples
     --------
@@ -1099,21 +1207,22 @@ class HuberRegressor(_linear.CoefficientNames, _linear.HuberMethods, _estimator.
 
 
 class HalfspaceLP(_linear.CoefficientNames, _estimator.MarginClassifier):
-    """A hyperplane between two classes by linear programming, or a proof that there is none.
+    """A hyperplane that separates two classes, or a proof that there is none, by linear programming.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Fit an intercept.
+        Fit an intercept. False forces the boundary through the origin.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1129,6 +1238,12 @@ class HalfspaceLP(_linear.CoefficientNames, _estimator.MarginClassifier):
         Intercepts; a single number for a single output.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    Perceptron : The perceptron: online, averaged, in batches or with a kernel; with a bound on the number of mistakes.
+    ermine.svm.LinearSVC : Linear support vector classification for many rows, dense or sparse, with an L1 or L2
+        penalty.
 
     Examples
     --------
@@ -1163,25 +1278,27 @@ class HalfspaceLP(_linear.CoefficientNames, _estimator.MarginClassifier):
 
 
 class Perceptron(_linear.CoefficientNames, _linear.PerceptronMethods, _estimator.MarginClassifier):
-    """Mistakes drive the weights: online, averaged, in batches or with a kernel; mistakes and their bound.
+    """The perceptron: online, averaged, in batches or with a kernel; with a bound on the number of mistakes.
 
     Parameters
     ----------
     form : {'online', 'batch', 'averaged'}, default="online"
-        Update rule: after each mistake (online), after each pass (batch), or after each mistake with averaged weights
-        (averaged).
+        Update rule: after each mistake ("online"), after each pass ("batch"), or after each mistake with averaged
+        weights ("averaged"). "averaged" generalizes best on data that are not linearly separable.
     fit_intercept : bool, default=True
-        Fit an intercept.
+        Fit an intercept. False forces the boundary through the origin.
     max_iter : int, default=1000
         Maximum number of passes over the training set.
     n_iter_no_change : int or None, default=5
-        Stop after this many passes without fewer mistakes than the best pass so far; none for never.
+        Stop after this many passes without fewer mistakes than the best pass so far; none for never. On data that no
+        hyperplane separates, mistakes never end: without this, all passes are made.
     shuffle : bool, default=True
-        Shuffle the rows before every pass.
+        Shuffle the rows before every pass. Turn it off to get the perceptron of the textbook, in the order of the rows.
     kernel : {'linear', 'poly', 'rbf'}, default="linear"
-        Kernel: "linear", "poly" or "rbf".
+        Kernel function: "linear", "poly" or "rbf". "poly" and "rbf" give curved boundaries; the model then keeps the
+        rows with mistakes instead of coefficients.
     gamma : float or None, default=None
-        Kernel coefficient; none for 1 / n_columns.
+        Kernel coefficient of "poly" and "rbf"; none for 1 / n_columns.
     coef0 : float, default=1.0
         Independent term of the kernel "poly".
     degree : int, default=1
@@ -1214,7 +1331,7 @@ class Perceptron(_linear.CoefficientNames, _linear.PerceptronMethods, _estimator
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1231,11 +1348,17 @@ class Perceptron(_linear.CoefficientNames, _linear.PerceptronMethods, _estimator
     n_iter_ : int
         Number of iterations, or passes over the data, until the solver stopped.
     n_mistakes_ : int
-        Total number of mistakes in all passes.
+        Total number of mistakes over all passes.
     loss_curve_ : ndarray of shape (n_iter_,)
         Loss, objective or number of mistakes after each pass.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    HalfspaceLP : A hyperplane that separates two classes, or a proof that there is none, by linear programming.
+    SGDClassifier : Linear models with any loss and penalty, fitted by stochastic gradient descent; can learn from
+        streams.
 
     Examples
     --------
@@ -1305,49 +1428,57 @@ class Perceptron(_linear.CoefficientNames, _linear.PerceptronMethods, _estimator
 
 
 class GradientDescentClassifier(_linear.CoefficientNames, _estimator.MarginClassifier):
-    """Any loss with any penalty by gradient descent, with its loss curve.
+    """Linear models with any loss and penalty, fitted by gradient descent, with the loss curve.
 
     Parameters
     ----------
     loss : {'hinge', 'squared_hinge', 'exponential', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'epsilon_insensitive'} or None, default=None
-        Loss function; none for "hinge" (classification) or "squared_error" (regression).
+        Loss function; none for "hinge" (classification) or "squared_error" (regression). Classification: "hinge" is a
+        linear support vector machine, "log_loss" logistic regression (with probabilities). Regression: "huber" and
+        "absolute_error" are robust to outliers, "quantile" predicts a quantile.
     penalty : {'l2', 'l1', 'elasticnet', 'lp'} or None, default="l2"
-        Penalty on the coefficients; none for no penalty.
+        Penalty on the coefficients; none for no penalty. "l1" and "elasticnet" set coefficients to zero; "lp" is the
+        sum of absolute coefficients to the power `p`.
     alpha : float, default=0.0001
-        Strength of the penalty.
+        Strength of the penalty; higher values give smaller coefficients. 0 is no penalty. Choose it by cross-
+        validation, on a logarithmic scale.
     l1_ratio : float, default=0.15
-        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
+        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet", from 0 (L2) to 1 (L1).
     p : float, default=1.5
-        Exponent of the penalty "lp".
+        Exponent of the penalty "lp": 1 is L1, 2 is L2.
     epsilon : float, default=0.1
-        Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
+        Threshold of the loss "huber", beyond which errors count linearly; half the width of the tube of
+        "epsilon_insensitive", within which errors do not count. In the units of the target.
     learning_rate : {'line_search', 'constant', 'invscaling', 'adaptive'} or None, default=None
-        Learning rate schedule; none for "line_search", or "invscaling" if the loss is not differentiable.
+        Learning rate schedule; none for "line_search", or "invscaling" if the loss is not differentiable. "line_search"
+        needs no tuning; "constant", "invscaling" and "adaptive" start at `eta0`.
     eta0 : float, default=1.0
-        Initial learning rate, unless it is found by line search.
+        Initial learning rate, unless it is found by line search. Lower it if the loss curve rises or oscillates.
     power_t : float, default=0.5
-        Exponent of the inverse scaling learning rate "invscaling".
+        Exponent of the learning rate schedule "invscaling": the rate is eta0 / t^power_t after t steps.
     max_iter : int, default=1000
-        Maximum number of iterations.
+        Maximum number of iterations. Raise it if the certificate reports that the limit was reached.
     tol : float, default=1e-06
-        Stopping tolerance: the largest violation of an optimality condition.
+        Stopping tolerance: the largest violation of an optimality condition. Raise it to stop earlier.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=True
         Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original
-        units.
+        units. Without it, descent is slow or diverges if the scales of the columns differ.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class).
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1367,6 +1498,13 @@ class GradientDescentClassifier(_linear.CoefficientNames, _estimator.MarginClass
         Loss, objective or number of mistakes after each pass.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    GradientDescentRegressor : The same learner for regression.
+    SGDClassifier : Linear models with any loss and penalty, fitted by stochastic gradient descent; can learn from
+        streams.
+    LogisticRegression : Logistic regression for two or more classes, with an L1, L2 or elastic-net penalty or none.
 
     Examples
     --------
@@ -1427,48 +1565,56 @@ class GradientDescentClassifier(_linear.CoefficientNames, _estimator.MarginClass
 
 
 class GradientDescentRegressor(_linear.CoefficientNames, _estimator.Regressor):
-    """Any loss with any penalty by gradient descent, with its loss curve.
+    """Linear models with any loss and penalty, fitted by gradient descent, with the loss curve.
 
     Parameters
     ----------
     loss : {'hinge', 'squared_hinge', 'exponential', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'epsilon_insensitive'} or None, default=None
-        Loss function; none for "hinge" (classification) or "squared_error" (regression).
+        Loss function; none for "hinge" (classification) or "squared_error" (regression). Classification: "hinge" is a
+        linear support vector machine, "log_loss" logistic regression (with probabilities). Regression: "huber" and
+        "absolute_error" are robust to outliers, "quantile" predicts a quantile.
     penalty : {'l2', 'l1', 'elasticnet', 'lp'} or None, default="l2"
-        Penalty on the coefficients; none for no penalty.
+        Penalty on the coefficients; none for no penalty. "l1" and "elasticnet" set coefficients to zero; "lp" is the
+        sum of absolute coefficients to the power `p`.
     alpha : float, default=0.0001
-        Strength of the penalty.
+        Strength of the penalty; higher values give smaller coefficients. 0 is no penalty. Choose it by cross-
+        validation, on a logarithmic scale.
     l1_ratio : float, default=0.15
-        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
+        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet", from 0 (L2) to 1 (L1).
     p : float, default=1.5
-        Exponent of the penalty "lp".
+        Exponent of the penalty "lp": 1 is L1, 2 is L2.
     epsilon : float, default=0.1
-        Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
+        Threshold of the loss "huber", beyond which errors count linearly; half the width of the tube of
+        "epsilon_insensitive", within which errors do not count. In the units of the target.
     quantile : float, default=0.5
-        Quantile of the loss "quantile".
+        Quantile that the loss "quantile" predicts; 0.5 is the median.
     learning_rate : {'line_search', 'constant', 'invscaling', 'adaptive'} or None, default=None
-        Learning rate schedule; none for "line_search", or "invscaling" if the loss is not differentiable.
+        Learning rate schedule; none for "line_search", or "invscaling" if the loss is not differentiable. "line_search"
+        needs no tuning; "constant", "invscaling" and "adaptive" start at `eta0`.
     eta0 : float, default=1.0
-        Initial learning rate, unless it is found by line search.
+        Initial learning rate, unless it is found by line search. Lower it if the loss curve rises or oscillates.
     power_t : float, default=0.5
-        Exponent of the inverse scaling learning rate "invscaling".
+        Exponent of the learning rate schedule "invscaling": the rate is eta0 / t^power_t after t steps.
     max_iter : int, default=1000
-        Maximum number of iterations.
+        Maximum number of iterations. Raise it if the certificate reports that the limit was reached.
     tol : float, default=1e-06
-        Stopping tolerance: the largest violation of an optimality condition.
+        Stopping tolerance: the largest violation of an optimality condition. Raise it to stop earlier.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool, default=True
         Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original
-        units.
+        units. Without it, descent is slow or diverges if the scales of the columns differ.
     degree : int, default=1
-        Maximum degree of polynomial terms; 1 for the columns themselves.
+        Maximum degree of polynomial terms; 1 for the columns themselves. 2 adds squares and products of two columns,
+        for targets that are not linear in the columns; the number of terms grows quickly with the degree.
     interaction_only : bool, default=False
-        If `degree` is above 1, add only products of different columns, no powers.
+        Add only products of different columns, no powers; for `degree` above 1.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1486,6 +1632,12 @@ class GradientDescentRegressor(_linear.CoefficientNames, _estimator.Regressor):
         Loss, objective or number of mistakes after each pass.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    GradientDescentClassifier : The same learner for classification.
+    SGDRegressor : Linear models with any loss and penalty, fitted by stochastic gradient descent; can learn from
+        streams.
 
     Examples
     --------
@@ -1545,48 +1697,60 @@ class GradientDescentRegressor(_linear.CoefficientNames, _estimator.Regressor):
 
 
 class SGDClassifier(_linear.CoefficientNames, _linear.SGDMethods, _streaming.PartialFitMethods, _linear.SGDClassifierMethods):
-    """Any loss with any penalty by stochastic gradient descent; learns from streams.
+    """Linear models with any loss and penalty, fitted by stochastic gradient descent; can learn from streams.
 
     Parameters
     ----------
     loss : {'hinge', 'squared_hinge', 'exponential', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'epsilon_insensitive'}, default="hinge"
-        Loss function; none for "hinge" (classification) or "squared_error" (regression).
+        Loss function; none for "hinge" (classification) or "squared_error" (regression). Classification: "hinge" is a
+        linear support vector machine, "log_loss" logistic regression (with probabilities). Regression: "huber" and
+        "absolute_error" are robust to outliers, "quantile" predicts a quantile.
     penalty : {'l2', 'l1', 'elasticnet', 'lp'} or None, default="l2"
-        Penalty on the coefficients; none for no penalty.
+        Penalty on the coefficients; none for no penalty. "l1" and "elasticnet" set coefficients to zero; "lp" is the
+        sum of absolute coefficients to the power `p`.
     alpha : float, default=0.0001
-        Strength of the penalty.
+        Strength of the penalty; higher values give smaller coefficients. 0 is no penalty. Choose it by cross-
+        validation, on a logarithmic scale.
     l1_ratio : float, default=0.15
-        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
+        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet", from 0 (L2) to 1 (L1).
     p : float, default=1.5
-        Exponent of the penalty "lp".
+        Exponent of the penalty "lp": 1 is L1, 2 is L2.
     epsilon : float, default=0.1
-        Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
+        Threshold of the loss "huber", beyond which errors count linearly; half the width of the tube of
+        "epsilon_insensitive", within which errors do not count. In the units of the target.
     learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive'}, default="optimal"
-        Learning rate schedule; none for "optimal" (classification) or "invscaling" (regression).
+        Learning rate schedule; none for "optimal" (classification) or "invscaling" (regression). "optimal" is 1 /
+        (alpha (t0 + t)) after t steps; "adaptive" divides `eta0` by 5 whenever the loss stops falling.
     eta0 : float, default=0.01
-        Initial learning rate, unless the schedule is "optimal".
+        Initial learning rate, unless the schedule is "optimal". Lower it if the weights diverge or the certificate
+        reports a loss above that of zero coefficients.
     power_t : float, default=0.5
-        Exponent of the inverse scaling learning rate "invscaling".
+        Exponent of the learning rate schedule "invscaling": the rate is eta0 / t^power_t after t steps.
     batch_size : int, default=1
-        Number of rows in a mini-batch.
+        Number of rows in a mini-batch. Larger batches make each step more accurate, and there are fewer of them per
+        pass.
     average : bool, default=False
-        Average the coefficients over all steps.
+        Average the coefficients over all steps. Reduces the noise of the last steps; helps most with a high learning
+        rate.
     max_iter : int, default=1000
-        Maximum number of passes over the training set.
+        Maximum number of passes over the training set. Raise it if the certificate reports that the loss was still
+        falling.
     tol : float or None, default=0.001
-        Stop when the loss improves by less than this in `n_iter_no_change` passes; none for never.
+        Stop when the loss improves by less than this in `n_iter_no_change` passes; none to make all passes.
     n_iter_no_change : int, default=5
-        Number of passes without improvement before stopping, or before the learning rate is lowered.
+        Number of passes without improvement before stopping, or before the learning rate is lowered ("adaptive").
     early_stopping : bool, default=False
-        Hold out rows for validation, and stop when the validation loss no longer falls.
+        Hold out rows for validation, and stop when the validation loss no longer falls. Guards against overfitting, at
+        the cost of fewer training rows.
     validation_fraction : float, default=0.1
         Fraction of the training set that is held out for early stopping.
     shuffle : bool, default=True
-        Shuffle the rows before every pass.
+        Shuffle the rows before every pass. Turn it off only if the rows are already in random order.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool or None, default=None
-        Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate fits all;
+        Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate suits all;
         coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a
         stream.
     class_weight : dict, 'balanced' or None, default=None
@@ -1601,7 +1765,7 @@ class SGDClassifier(_linear.CoefficientNames, _linear.SGDMethods, _streaming.Par
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1621,6 +1785,13 @@ class SGDClassifier(_linear.CoefficientNames, _linear.SGDMethods, _streaming.Par
         Loss, objective or number of mistakes after each pass.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    SGDRegressor : The same learner for regression.
+    GradientDescentClassifier : Linear models with any loss and penalty, fitted by gradient descent, with the loss
+        curve.
+    LogisticRegression : Logistic regression for two or more classes, with an L1, L2 or elastic-net penalty or none.
 
     Examples
     --------
@@ -1694,50 +1865,62 @@ class SGDClassifier(_linear.CoefficientNames, _linear.SGDMethods, _streaming.Par
 
 
 class SGDRegressor(_linear.CoefficientNames, _linear.SGDMethods, _linear.InterceptInArray, _streaming.PartialFitMethods, _estimator.Regressor):
-    """Any loss with any penalty by stochastic gradient descent; learns from streams.
+    """Linear models with any loss and penalty, fitted by stochastic gradient descent; can learn from streams.
 
     Parameters
     ----------
     loss : {'hinge', 'squared_hinge', 'exponential', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'epsilon_insensitive'}, default="squared_error"
-        Loss function; none for "hinge" (classification) or "squared_error" (regression).
+        Loss function; none for "hinge" (classification) or "squared_error" (regression). Classification: "hinge" is a
+        linear support vector machine, "log_loss" logistic regression (with probabilities). Regression: "huber" and
+        "absolute_error" are robust to outliers, "quantile" predicts a quantile.
     penalty : {'l2', 'l1', 'elasticnet', 'lp'} or None, default="l2"
-        Penalty on the coefficients; none for no penalty.
+        Penalty on the coefficients; none for no penalty. "l1" and "elasticnet" set coefficients to zero; "lp" is the
+        sum of absolute coefficients to the power `p`.
     alpha : float, default=0.0001
-        Strength of the penalty.
+        Strength of the penalty; higher values give smaller coefficients. 0 is no penalty. Choose it by cross-
+        validation, on a logarithmic scale.
     l1_ratio : float, default=0.15
-        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
+        Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet", from 0 (L2) to 1 (L1).
     p : float, default=1.5
-        Exponent of the penalty "lp".
+        Exponent of the penalty "lp": 1 is L1, 2 is L2.
     epsilon : float, default=0.1
-        Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
+        Threshold of the loss "huber", beyond which errors count linearly; half the width of the tube of
+        "epsilon_insensitive", within which errors do not count. In the units of the target.
     quantile : float, default=0.5
-        Quantile of the loss "quantile".
+        Quantile that the loss "quantile" predicts; 0.5 is the median.
     learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive'}, default="invscaling"
-        Learning rate schedule; none for "optimal" (classification) or "invscaling" (regression).
+        Learning rate schedule; none for "optimal" (classification) or "invscaling" (regression). "optimal" is 1 /
+        (alpha (t0 + t)) after t steps; "adaptive" divides `eta0` by 5 whenever the loss stops falling.
     eta0 : float, default=0.01
-        Initial learning rate, unless the schedule is "optimal".
+        Initial learning rate, unless the schedule is "optimal". Lower it if the weights diverge or the certificate
+        reports a loss above that of zero coefficients.
     power_t : float, default=0.25
-        Exponent of the inverse scaling learning rate "invscaling".
+        Exponent of the learning rate schedule "invscaling": the rate is eta0 / t^power_t after t steps.
     batch_size : int, default=1
-        Number of rows in a mini-batch.
+        Number of rows in a mini-batch. Larger batches make each step more accurate, and there are fewer of them per
+        pass.
     average : bool, default=False
-        Average the coefficients over all steps.
+        Average the coefficients over all steps. Reduces the noise of the last steps; helps most with a high learning
+        rate.
     max_iter : int, default=1000
-        Maximum number of passes over the training set.
+        Maximum number of passes over the training set. Raise it if the certificate reports that the loss was still
+        falling.
     tol : float or None, default=0.001
-        Stop when the loss improves by less than this in `n_iter_no_change` passes; none for never.
+        Stop when the loss improves by less than this in `n_iter_no_change` passes; none to make all passes.
     n_iter_no_change : int, default=5
-        Number of passes without improvement before stopping, or before the learning rate is lowered.
+        Number of passes without improvement before stopping, or before the learning rate is lowered ("adaptive").
     early_stopping : bool, default=False
-        Hold out rows for validation, and stop when the validation loss no longer falls.
+        Hold out rows for validation, and stop when the validation loss no longer falls. Guards against overfitting, at
+        the cost of fewer training rows.
     validation_fraction : float, default=0.1
         Fraction of the training set that is held out for early stopping.
     shuffle : bool, default=True
-        Shuffle the rows before every pass.
+        Shuffle the rows before every pass. Turn it off only if the rows are already in random order.
     fit_intercept : bool, default=True
-        Fit an intercept, which is never penalized.
+        Fit an intercept, which is never penalized. Set it to false only if predictions must be 0 where all columns are
+        0.
     standardize : bool or None, default=None
-        Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate fits all;
+        Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate suits all;
         coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a
         stream.
     warm_start : bool, default=False
@@ -1749,7 +1932,7 @@ class SGDRegressor(_linear.CoefficientNames, _linear.SGDMethods, _linear.Interce
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1767,6 +1950,11 @@ class SGDRegressor(_linear.CoefficientNames, _linear.SGDMethods, _linear.Interce
         Loss, objective or number of mistakes after each pass.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    SGDClassifier : The same learner for classification.
+    GradientDescentRegressor : Linear models with any loss and penalty, fitted by gradient descent, with the loss curve.
 
     Examples
     --------

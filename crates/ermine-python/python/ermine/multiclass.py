@@ -36,7 +36,7 @@ class OneVsRestClassifier(_reduction.MulticlassReduction):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -48,6 +48,12 @@ class OneVsRestClassifier(_reduction.MulticlassReduction):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    OneVsOneClassifier : Multiclass classification with one binary classifier per pair of classes.
+    OutputCodeClassifier : Multiclass classification with one binary classifier per bit of an error-correcting output
+        code.
 
     Examples
     --------
@@ -91,14 +97,15 @@ class OneVsOneClassifier(_reduction.MulticlassReduction):
         estimator. Any other estimator, such as a pipeline, is fitted by scikit-learn's class of the same name; the
         model can then be pickled, but not saved.
     vote : {'majority', 'confidence', 'coupling'}, default="majority"
-        How the classifiers of the pairs are combined.
+        How the classifiers of the pairs are combined: majority vote, sum of confidences, or pairwise coupling of
+        probabilities. "coupling" gives calibrated class probabilities if the classifiers do.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -110,6 +117,12 @@ class OneVsOneClassifier(_reduction.MulticlassReduction):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    OneVsRestClassifier : Multiclass classification with one binary classifier per class, against all others.
+    OutputCodeClassifier : Multiclass classification with one binary classifier per bit of an error-correcting output
+        code.
 
     Examples
     --------
@@ -155,14 +168,15 @@ class OutputCodeClassifier(_reduction.MulticlassReduction):
         estimator. Any other estimator, such as a pipeline, is fitted by scikit-learn's class of the same name; the
         model can then be pickled, but not saved.
     code_size : float, default=1.5
-        Number of bits (binary classifiers) per class.
+        Number of bits (binary classifiers) per class. More bits correct more errors of single classifiers, and take
+        longer; below 1 there are fewer classifiers than classes.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -174,6 +188,11 @@ class OutputCodeClassifier(_reduction.MulticlassReduction):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    OneVsRestClassifier : Multiclass classification with one binary classifier per class, against all others.
+    OneVsOneClassifier : Multiclass classification with one binary classifier per pair of classes.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class MultiOutputClassifier(_multilabel.BinaryRelevance):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -52,6 +52,12 @@ class MultiOutputClassifier(_multilabel.BinaryRelevance):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ClassifierChain : Multilabel classification with a chain of binary classifiers that use earlier labels as features,
+        or the mean of several chains.
+    LabelPowersetClassifier : Multilabel classification with one multiclass classifier over the label sets that occur.
 
     Examples
     --------
@@ -95,12 +101,13 @@ class ClassifierChain(_multilabel.ChainClassifier):
     order : {'given', 'random'} or list of int or None, default=None
         Order of the labels: "given", "random", or a list of label indices starting at 0.
     n_chains : int, default=1
-        Number of chains to average. With several chains, the orders are random unless a list is given.
+        Number of chains to average. With several chains, the orders are random unless a list is given. More chains
+        depend less on the order, and take longer.
     cv : int, splitter, iterable or None, default=None
-        If given, each estimator learns from out-of-fold predictions of the labels before it, fitted by scikit-learn; by
-        default from the true labels.
+        If given, each estimator is trained on out-of-fold predictions of the earlier labels, by scikit-learn; by
+        default on the true labels.
     chain_method : {'predict', 'predict_proba', 'predict_log_proba', 'decision_function'} or list of them, default="predict"
-        What estimators learn from and predict with the labels before theirs; other methods than 'predict' are fitted by
+        Output of the earlier estimators that the next ones use as features; methods other than 'predict' are fitted by
         scikit-learn.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
@@ -108,7 +115,7 @@ class ClassifierChain(_multilabel.ChainClassifier):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -120,6 +127,11 @@ class ClassifierChain(_multilabel.ChainClassifier):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    MultiOutputClassifier : Multilabel classification with one independent binary classifier per label.
+    LabelPowersetClassifier : Multilabel classification with one multiclass classifier over the label sets that occur.
 
     Examples
     --------
@@ -168,14 +180,15 @@ class LabelPowersetClassifier(_multilabel.ProbabilisticLabelClassifier):
         parentheses, such as 'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of this
         estimator.
     decode : {'mode', 'marginal'}, default="mode"
-        How the probabilities of label sets are turned into labels.
+        How the probabilities of label sets are turned into labels: the most probable set ("mode") or each label by its
+        probability ("marginal"). "mode" maximizes the subset accuracy, "marginal" minimizes the Hamming loss.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -187,6 +200,12 @@ class LabelPowersetClassifier(_multilabel.ProbabilisticLabelClassifier):
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    MultiOutputClassifier : Multilabel classification with one independent binary classifier per label.
+    ClassifierChain : Multilabel classification with a chain of binary classifiers that use earlier labels as features,
+        or the mean of several chains.
 
     Examples
     --------

@@ -29,33 +29,46 @@ class KNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator.Prob
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number of neighbors.
+        Number of neighbors that vote (classification) or are averaged (regression). More neighbors give smoother
+        predictions: 1 fits every training row. Choose it by cross-validation, or with `max_neighbors`.
     max_neighbors : int or None, default=None
-        Choose the number of neighbors from 1 to this by leave-one-out error; overrides `n_neighbors`.
+        Choose the number of neighbors from 1 to this by leave-one-out error; overrides `n_neighbors`. One search of the
+        training set is enough for all of them.
     weights : {'uniform', 'distance', 'triangular', 'epanechnikov', 'biweight', 'triweight', 'tricube', 'cosine', 'gaussian'} or callable, default="uniform"
-        Weight of each neighbor. A function returns the weights of neighbors at the given distances.
+        Weight of each neighbor: equal (uniform), inverse distance (distance), or a kernel of the distance. distance
+        gives near neighbors more influence, which helps if the data are sparse. A function returns the weights of
+        neighbors at the given distances.
     kernel_width : float or None, default=None
-        Kernel width; none for the distance of the first neighbor that is not counted.
+        Width of the kernel, for `weights` that are kernels; none for the distance of the first neighbor that is not
+        counted.
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'mixed', 'mixed_far', 'edit', 'hamming_text'} or callable, default="minkowski"
-        How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
-        and nonnegative.
+        Distance between two rows. euclidean and minkowski need comparable units (see `standardize`); manhattan is less
+        sensitive to outliers; hamming compares categories, mixed (Gower) numbers and categories, edit and hamming_text
+        one column of text. A function returns the distance between two rows of numbers; it must be symmetric and
+        nonnegative.
     p : float, default=2.0
         Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     covariance : array-like of shape (n_features, n_features) or None, default=None
         Covariance for the mahalanobis metric (of the encoded columns); estimated from the training rows if None.
     standardize : bool, default=False
-        Standardize numeric columns to mean 0 and standard deviation 1 first.
+        Standardize numeric columns to mean 0 and standard deviation 1 first. Without it, columns in large units
+        dominate the distance. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense
+        columns.
     tie : {'first', 'next_point', 'drop_farthest', 'distance', 'other_metric'}, default="first"
-        How ties between classes are broken.
+        How ties between classes are broken: the first class, one more or one fewer neighbor, the distances, or the
+        neighbors by `tie_metric`.
     tie_metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'mixed', 'mixed_far', 'edit', 'hamming_text'}, default="manhattan"
         Second metric, for `tie` = other_metric.
     algorithm : {'auto', 'kd_tree', 'ball_tree', 'brute', 'hnsw'}, default="auto"
-        Index that is searched. All but hnsw (approximate) return the same neighbors.
+        Search index: auto, kd_tree, ball_tree, brute or hnsw (approximate). All but hnsw return the same neighbors. Use
+        hnsw for millions of rows with many columns; the certificate states its recall.
     search_width : int, default=100
-        Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take
-        longer.
+        Number of candidates that a search with `algorithm` = hnsw keeps. Higher values find more of the true neighbors
+        but take longer.
     keep : {'all', 'condensed', 'edited'}, default="all"
-        Training rows to keep (classification only).
+        Training rows to keep: all, Hart's condensed set (rows needed to classify the others) or Wilson's edited set
+        (rows that their neighbors agree with). For classification. Smaller sets make the model smaller and prediction
+        faster.
     leaf_size : int, default=30
         Accepted for compatibility with scikit-learn, without effect: the index chooses its own leaf size.
     metric_params : dict or None, default=None
@@ -64,7 +77,7 @@ class KNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator.Prob
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -84,6 +97,12 @@ class KNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator.Prob
         Leave-one-out error for each number of neighbors from 1 up, if ``max_neighbors`` is set.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    RadiusNeighborsClassifier : Majority class or mean of the k nearest training rows; exact search, many metrics.
+    KNeighborsRegressor : The same learner for regression.
+    RadiusNeighborsRegressor : The same learner for regression.
 
     Examples
     --------
@@ -148,31 +167,42 @@ class RadiusNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator
     ----------
     radius : float, default=1.0
         Use all training rows within this distance instead of the `n_neighbors` nearest; the nearest one if there are
-        none.
+        none. For data whose density varies little; the number of neighbors then follows the density.
     weights : {'uniform', 'distance', 'triangular', 'epanechnikov', 'biweight', 'triweight', 'tricube', 'cosine', 'gaussian'} or callable, default="uniform"
-        Weight of each neighbor. A function returns the weights of neighbors at the given distances.
+        Weight of each neighbor: equal (uniform), inverse distance (distance), or a kernel of the distance. distance
+        gives near neighbors more influence, which helps if the data are sparse. A function returns the weights of
+        neighbors at the given distances.
     kernel_width : float or None, default=None
-        Kernel width; none for the distance of the first neighbor that is not counted.
+        Width of the kernel, for `weights` that are kernels; none for the distance of the first neighbor that is not
+        counted.
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'mixed', 'mixed_far', 'edit', 'hamming_text'} or callable, default="minkowski"
-        How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
-        and nonnegative.
+        Distance between two rows. euclidean and minkowski need comparable units (see `standardize`); manhattan is less
+        sensitive to outliers; hamming compares categories, mixed (Gower) numbers and categories, edit and hamming_text
+        one column of text. A function returns the distance between two rows of numbers; it must be symmetric and
+        nonnegative.
     p : float, default=2.0
         Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     covariance : array-like of shape (n_features, n_features) or None, default=None
         Covariance for the mahalanobis metric (of the encoded columns); estimated from the training rows if None.
     standardize : bool, default=False
-        Standardize numeric columns to mean 0 and standard deviation 1 first.
+        Standardize numeric columns to mean 0 and standard deviation 1 first. Without it, columns in large units
+        dominate the distance. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense
+        columns.
     tie : {'first', 'next_point', 'drop_farthest', 'distance', 'other_metric'}, default="first"
-        How ties between classes are broken.
+        How ties between classes are broken: the first class, one more or one fewer neighbor, the distances, or the
+        neighbors by `tie_metric`.
     tie_metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'mixed', 'mixed_far', 'edit', 'hamming_text'}, default="manhattan"
         Second metric, for `tie` = other_metric.
     algorithm : {'auto', 'kd_tree', 'ball_tree', 'brute', 'hnsw'}, default="auto"
-        Index that is searched. All but hnsw (approximate) return the same neighbors.
+        Search index: auto, kd_tree, ball_tree, brute or hnsw (approximate). All but hnsw return the same neighbors. Use
+        hnsw for millions of rows with many columns; the certificate states its recall.
     search_width : int, default=100
-        Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take
-        longer.
+        Number of candidates that a search with `algorithm` = hnsw keeps. Higher values find more of the true neighbors
+        but take longer.
     keep : {'all', 'condensed', 'edited'}, default="all"
-        Training rows to keep (classification only).
+        Training rows to keep: all, Hart's condensed set (rows needed to classify the others) or Wilson's edited set
+        (rows that their neighbors agree with). For classification. Smaller sets make the model smaller and prediction
+        faster.
     leaf_size : int, default=30
         Accepted for compatibility with scikit-learn, without effect: the index chooses its own leaf size.
     metric_params : dict or None, default=None
@@ -183,7 +213,7 @@ class RadiusNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -201,6 +231,12 @@ class RadiusNeighborsClassifier(_neighbors.NeighborClassifierMethods, _estimator
         Row numbers of the training rows that are kept, if ``keep`` drops some.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    KNeighborsClassifier : Majority class or mean of the k nearest training rows; exact search, many metrics.
+    KNeighborsRegressor : The same learner for regression.
+    RadiusNeighborsRegressor : The same learner for regression.
 
     Examples
     --------
@@ -264,27 +300,37 @@ class KNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor):  # 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number of neighbors.
+        Number of neighbors that vote (classification) or are averaged (regression). More neighbors give smoother
+        predictions: 1 fits every training row. Choose it by cross-validation, or with `max_neighbors`.
     max_neighbors : int or None, default=None
-        Choose the number of neighbors from 1 to this by leave-one-out error; overrides `n_neighbors`.
+        Choose the number of neighbors from 1 to this by leave-one-out error; overrides `n_neighbors`. One search of the
+        training set is enough for all of them.
     weights : {'uniform', 'distance', 'triangular', 'epanechnikov', 'biweight', 'triweight', 'tricube', 'cosine', 'gaussian'} or callable, default="uniform"
-        Weight of each neighbor. A function returns the weights of neighbors at the given distances.
+        Weight of each neighbor: equal (uniform), inverse distance (distance), or a kernel of the distance. distance
+        gives near neighbors more influence, which helps if the data are sparse. A function returns the weights of
+        neighbors at the given distances.
     kernel_width : float or None, default=None
-        Kernel width; none for the distance of the first neighbor that is not counted.
+        Width of the kernel, for `weights` that are kernels; none for the distance of the first neighbor that is not
+        counted.
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'mixed', 'mixed_far', 'edit', 'hamming_text'} or callable, default="minkowski"
-        How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
-        and nonnegative.
+        Distance between two rows. euclidean and minkowski need comparable units (see `standardize`); manhattan is less
+        sensitive to outliers; hamming compares categories, mixed (Gower) numbers and categories, edit and hamming_text
+        one column of text. A function returns the distance between two rows of numbers; it must be symmetric and
+        nonnegative.
     p : float, default=2.0
         Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     covariance : array-like of shape (n_features, n_features) or None, default=None
         Covariance for the mahalanobis metric (of the encoded columns); estimated from the training rows if None.
     standardize : bool, default=False
-        Standardize numeric columns to mean 0 and standard deviation 1 first.
+        Standardize numeric columns to mean 0 and standard deviation 1 first. Without it, columns in large units
+        dominate the distance. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense
+        columns.
     algorithm : {'auto', 'kd_tree', 'ball_tree', 'brute', 'hnsw'}, default="auto"
-        Index that is searched. All but hnsw (approximate) return the same neighbors.
+        Search index: auto, kd_tree, ball_tree, brute or hnsw (approximate). All but hnsw return the same neighbors. Use
+        hnsw for millions of rows with many columns; the certificate states its recall.
     search_width : int, default=100
-        Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take
-        longer.
+        Number of candidates that a search with `algorithm` = hnsw keeps. Higher values find more of the true neighbors
+        but take longer.
     leaf_size : int, default=30
         Accepted for compatibility with scikit-learn, without effect: the index chooses its own leaf size.
     metric_params : dict or None, default=None
@@ -293,7 +339,7 @@ class KNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor):  # 
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -309,6 +355,12 @@ class KNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor):  # 
         Leave-one-out error for each number of neighbors from 1 up, if ``max_neighbors`` is set.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    KNeighborsClassifier : The same learner for classification.
+    RadiusNeighborsClassifier : The same learner for classification.
+    RadiusNeighborsRegressor : Majority class or mean of the k nearest training rows; exact search, many metrics.
 
     Examples
     --------
@@ -366,25 +418,33 @@ class RadiusNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor)
     ----------
     radius : float, default=1.0
         Use all training rows within this distance instead of the `n_neighbors` nearest; the nearest one if there are
-        none.
+        none. For data whose density varies little; the number of neighbors then follows the density.
     weights : {'uniform', 'distance', 'triangular', 'epanechnikov', 'biweight', 'triweight', 'tricube', 'cosine', 'gaussian'} or callable, default="uniform"
-        Weight of each neighbor. A function returns the weights of neighbors at the given distances.
+        Weight of each neighbor: equal (uniform), inverse distance (distance), or a kernel of the distance. distance
+        gives near neighbors more influence, which helps if the data are sparse. A function returns the weights of
+        neighbors at the given distances.
     kernel_width : float or None, default=None
-        Kernel width; none for the distance of the first neighbor that is not counted.
+        Width of the kernel, for `weights` that are kernels; none for the distance of the first neighbor that is not
+        counted.
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'mixed', 'mixed_far', 'edit', 'hamming_text'} or callable, default="minkowski"
-        How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
-        and nonnegative.
+        Distance between two rows. euclidean and minkowski need comparable units (see `standardize`); manhattan is less
+        sensitive to outliers; hamming compares categories, mixed (Gower) numbers and categories, edit and hamming_text
+        one column of text. A function returns the distance between two rows of numbers; it must be symmetric and
+        nonnegative.
     p : float, default=2.0
         Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     covariance : array-like of shape (n_features, n_features) or None, default=None
         Covariance for the mahalanobis metric (of the encoded columns); estimated from the training rows if None.
     standardize : bool, default=False
-        Standardize numeric columns to mean 0 and standard deviation 1 first.
+        Standardize numeric columns to mean 0 and standard deviation 1 first. Without it, columns in large units
+        dominate the distance. False in Rust and Python, as in scikit-learn; the command line sets it to true for dense
+        columns.
     algorithm : {'auto', 'kd_tree', 'ball_tree', 'brute', 'hnsw'}, default="auto"
-        Index that is searched. All but hnsw (approximate) return the same neighbors.
+        Search index: auto, kd_tree, ball_tree, brute or hnsw (approximate). All but hnsw return the same neighbors. Use
+        hnsw for millions of rows with many columns; the certificate states its recall.
     search_width : int, default=100
-        Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take
-        longer.
+        Number of candidates that a search with `algorithm` = hnsw keeps. Higher values find more of the true neighbors
+        but take longer.
     leaf_size : int, default=30
         Accepted for compatibility with scikit-learn, without effect: the index chooses its own leaf size.
     metric_params : dict or None, default=None
@@ -393,7 +453,7 @@ class RadiusNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor)
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -407,6 +467,12 @@ class RadiusNeighborsRegressor(_neighbors.NeighborMethods, _estimator.Regressor)
         Number of training rows that are kept.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    KNeighborsClassifier : The same learner for classification.
+    RadiusNeighborsClassifier : The same learner for classification.
+    KNeighborsRegressor : Majority class or mean of the k nearest training rows; exact search, many metrics.
 
     Examples
     --------

@@ -21,26 +21,30 @@ __all__ = [
 
 
 class RankSVM(_ranking.Ranker):
-    """A linear score that orders the rows of each query, or two classes, by the squared hinge loss of all pairs.
+    """Linear ranking of the rows of each query, or of two classes, by the squared hinge loss of all pairs.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse of the regularization strength.
+        Inverse of the regularization strength: lower values give smaller coefficients. The loss is a sum over pairs, so
+        good values are smaller than for classification.
     pair_weight : {'equal', 'grade', 'rank'}, default="equal"
-        Weight of a pair of rows.
+        Weight of a pair of rows: all equal, by the difference of their relevance grades ("grade"), or of their ideal
+        positions ("rank"). "grade" and "rank" make the model care more about pairs that are far apart.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     max_iter : int, default=200
-        Maximum number of iterations.
+        Maximum number of iterations. Raise it if the certificate reports that the limit was reached.
     tol : float, default=1e-08
-        Stopping tolerance: the distance from the minimum, relative to the objective.
+        Stopping tolerance: the distance from the minimum, relative to the objective. The certificate states the bound
+        that was reached. Raise the tolerance to trade accuracy for time.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -56,6 +60,12 @@ class RankSVM(_ranking.Ranker):
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    BipartiteRanker : The same learner for classification.
+    ermine.ensemble.GradientBoostingRanker : A sum of trees, each grown on the gradients of the loss at the sum so far.
+    PairwiseRanker : Ranking by the votes of a classifier that compares two rows.
 
     Examples
     --------
@@ -92,24 +102,27 @@ class RankSVM(_ranking.Ranker):
 
 
 class BipartiteRanker(_estimator.MarginClassifier):
-    """A linear score that orders the rows of each query, or two classes, by the squared hinge loss of all pairs.
+    """Linear ranking of the rows of each query, or of two classes, by the squared hinge loss of all pairs.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse of the regularization strength.
+        Inverse of the regularization strength: lower values give smaller coefficients. The loss is a sum over pairs, so
+        good values are smaller than for classification.
     standardize : bool, default=False
-        Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the
-        original units.
+        Standardize the columns (standard deviation 1) before the penalty is applied; coefficients are reported in the
+        original units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in
+        scikit-learn; the command line sets it to true for dense columns.
     max_iter : int, default=200
-        Maximum number of iterations.
+        Maximum number of iterations. Raise it if the certificate reports that the limit was reached.
     tol : float, default=1e-08
-        Stopping tolerance: the distance from the minimum, relative to the objective.
+        Stopping tolerance: the distance from the minimum, relative to the objective. The certificate states the bound
+        that was reached. Raise the tolerance to trade accuracy for time.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -127,6 +140,12 @@ class BipartiteRanker(_estimator.MarginClassifier):
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    RankSVM : The same learner for ranking.
+    ermine.ensemble.GradientBoostingClassifier : A sum of trees, each grown on the gradients of the loss at the sum so
+        far.
 
     Examples
     --------
@@ -172,18 +191,21 @@ class PairwiseRanker(_ranking.Ranker):
         parentheses, such as 'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of this
         estimator.
     features : {'difference', 'greater'}, default="difference"
-        Features of a pair of rows: the differences of their values, or which value is greater.
+        Features of a pair of rows: the differences of their values, or which value is greater. "greater" does not
+        depend on the units of the columns and is robust to outliers.
     pair_weight : {'equal', 'grade', 'rank'}, default="equal"
-        Weight of a pair of rows.
+        Weight of a pair of rows: all equal, by the difference of their relevance grades ("grade"), or of their ideal
+        positions ("rank").
     max_pairs : int, default=100000
-        Maximum number of training pairs; a random sample is used if there are more.
+        Maximum number of training pairs; a random sample is used if there are more. More pairs are more accurate and
+        slower.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -195,6 +217,11 @@ class PairwiseRanker(_ranking.Ranker):
         Coefficients, in the units of the data.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    RankSVM : Linear ranking of the rows of each query, or of two classes, by the squared hinge loss of all pairs.
+    OmegaRanker : Ranking by quicksort with a classifier that compares two rows, trained with position-dependent costs.
 
     Examples
     --------
@@ -241,7 +268,8 @@ class OmegaRanker(_ranking.CostRanker):
         parentheses, such as 'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of this
         estimator.
     features : {'difference', 'greater'}, default="difference"
-        Features of a pair of rows: the differences of their values, or which value is greater.
+        Features of a pair of rows: the differences of their values, or which value is greater. "greater" does not
+        depend on the units of the columns and is robust to outliers.
     omega : str, callable or array-like of shape (n_places, n_places), default="all-pairs"
         Cost of confusing two ranks: 'all-pairs', 'top-K' (such as 'top-10'), 'dcg', a matrix of costs, or a function of
         two ranks, which count from 1. Costs must be symmetric, must not decrease with the distance, and must satisfy
@@ -249,14 +277,15 @@ class OmegaRanker(_ranking.CostRanker):
     sort : {'quicksort', 'probabilistic', 'votes'}, default="quicksort"
         How the rows of a query are ranked.
     max_pairs : int, default=100000
-        Maximum number of training pairs; a random sample is used if there are more.
+        Maximum number of training pairs; a random sample is used if there are more. More pairs are more accurate and
+        slower.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -268,6 +297,10 @@ class OmegaRanker(_ranking.CostRanker):
         Coefficients, in the units of the data.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    PairwiseRanker : Ranking by the votes of a classifier that compares two rows.
 
     Examples
     --------

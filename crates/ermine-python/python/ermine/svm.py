@@ -23,51 +23,59 @@ __all__ = [
 
 
 class SVC(_svm.KernelClassifier):
-    """Support vector classification: the widest margin, hard or soft, with kernels.
+    """Support vector classification with kernels, with a hard or soft margin.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse of the regularization strength: the cost of a unit of slack; infinity for a hard margin.
+        Inverse of the regularization strength: the cost of a unit of slack; infinity for a hard margin. Higher values
+        fit the training set more closely. Choose it by cross-validation, on a logarithmic scale, together with `gamma`.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable, default="rbf"
-        Kernel; "precomputed" if the columns are kernel values with every training row. A function returns the matrix of
-        kernel values between the rows of two arrays.
+        Kernel function; "precomputed" if the columns are kernel values with every training row. "rbf" suits most data;
+        "linear" is fast and gives coefficients (linear-svc is faster still); "poly" and "sigmoid" are for special
+        cases. A function returns the matrix of kernel values between the rows of two arrays.
     degree : int, default=3
         Degree of the polynomial kernel "poly".
     gamma : float or {'scale', 'auto'}, default="scale"
-        Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
+        Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns. Higher values
+        make the influence of each row more local: the model fits the training set more closely. Tune it together with
+        `C`.
     coef0 : float, default=0.0
         Independent term of the kernels "poly" and "sigmoid".
     tol : float, default=0.001
-        Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
+        Stopping tolerance: the largest violation of the optimality conditions by a pair of rows. The certificate states
+        the duality gap that was reached.
     cache_size : float, default=200
-        Size of the kernel cache in megabytes.
+        Size of the kernel cache in megabytes. Raise it if training on many rows is slow and memory is free.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class).
     max_iter : int, default=-1
-        Maximum number of SMO steps for each pair of classes; none for no limit below a hundred million.
+        Maximum number of SMO steps for each pair of classes; none for no limit below a hundred million. Raise it if the
+        certificate reports that the limit was reached.
     break_ties : bool, default=False
-        Break ties between classes by their decision values instead of choosing the first class.
+        Break ties between the votes of the pairs of classes by their decision values instead of choosing the first
+        class. For more than two classes.
     decision_function_shape : {'ovr', 'ovo'}, default="ovr"
         Shape of the decision function for more than two classes: "ovr", one value for each class, or "ovo", one for
         each pair. Predictions do not depend on it.
     standardize : bool, default=False
-        Standardize columns to mean 0 and standard deviation 1 before fitting.
+        Standardize columns to mean 0 and standard deviation 1 before fitting. Kernels compare columns by their values,
+        so columns in large units dominate without it. False in Rust and Python, as in scikit-learn; the command line
+        sets it to true for dense columns.
     shrinking : bool, default=True
         Accepted for compatibility with scikit-learn, without effect: shrinking is always used, and the solution is the
         same.
     random_state : int, RandomState instance or None, default=None
         Accepted for compatibility with scikit-learn, without effect: the fit is deterministic.
     probability : bool, default=False
-        Enables ``predict_proba``: five more machines are fitted, each on four fifths of the rows, and a sigmoid of the
-        decision values on the held-out rows gives the probabilities (Platt scaling). CalibratedClassifierCV has more
-        options.
+        Enables ``predict_proba``: five more models are fitted, each on four fifths of the rows, and a sigmoid is fitted
+        to the decision values of the held-out rows (Platt scaling). CalibratedClassifierCV has more options.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -78,7 +86,7 @@ class SVC(_svm.KernelClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if the training data had names.
     support_ : ndarray of shape (n_support,)
-        Row numbers of the support vectors, grouped by class.
+        Row indices of the support vectors in the training set, grouped by class.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
     dual_coef_ : ndarray of shape (n_classes - 1, n_support)
@@ -88,7 +96,7 @@ class SVC(_svm.KernelClassifier):
     n_iter_ : int
         Number of iterations, or passes over the data, until the solver stopped.
     support_vectors_ : ndarray of shape (n_support, n_columns)
-        Support vectors, encoded and scaled.
+        Support vectors, after encoding and scaling.
     slack_ : ndarray of shape (n_samples,)
         Slack of each training row: how far it lies inside the margin or beyond; for two classes, or for regression.
     case_ : ndarray of shape (n_samples,)
@@ -97,6 +105,12 @@ class SVC(_svm.KernelClassifier):
         Width of the margin, 1 / ||w||, for each pair of classes.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    LinearSVC : Linear support vector classification for many rows, dense or sparse, with an L1 or L2 penalty.
+    ermine.linear_model.LogisticRegression : Logistic regression for two or more classes, with an L1, L2 or elastic-net
+        penalty or none.
 
     Examples
     --------
@@ -155,31 +169,40 @@ class SVC(_svm.KernelClassifier):
 
 
 class SVR(_svm.KernelRegressor):
-    """Support vector regression: a tube around the target, with kernels.
+    """Support vector regression with kernels.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse of the regularization strength: the cost of a unit of error outside the tube.
+        Inverse of the regularization strength: the cost of a unit of error outside the tube. Higher values fit the
+        training set more closely. Choose it by cross-validation, on a logarithmic scale, together with `gamma`.
     epsilon : float, default=0.1
-        Half the width of the epsilon-insensitive tube: smaller errors are not penalized.
+        Half the width of the epsilon-insensitive tube: smaller errors do not count. In the units of the target. Higher
+        values give fewer support vectors.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable, default="rbf"
-        Kernel; "precomputed" if the columns are kernel values with every training row. A function returns the matrix of
-        kernel values between the rows of two arrays.
+        Kernel function; "precomputed" if the columns are kernel values with every training row. "rbf" suits most data;
+        "linear" is fast and gives coefficients (linear-svr is faster still); "poly" and "sigmoid" are for special
+        cases. A function returns the matrix of kernel values between the rows of two arrays.
     degree : int, default=3
         Degree of the polynomial kernel "poly".
     gamma : float or {'scale', 'auto'}, default="scale"
-        Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
+        Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns. Higher values
+        make the influence of each row more local: the model fits the training set more closely. Tune it together with
+        `C`.
     coef0 : float, default=0.0
         Independent term of the kernels "poly" and "sigmoid".
     tol : float, default=0.001
-        Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
+        Stopping tolerance: the largest violation of the optimality conditions by a pair of rows. The certificate states
+        the duality gap that was reached.
     cache_size : float, default=200
-        Size of the kernel cache in megabytes.
+        Size of the kernel cache in megabytes. Raise it if training on many rows is slow and memory is free.
     max_iter : int, default=-1
-        Maximum number of SMO steps; none for no limit below a hundred million.
+        Maximum number of SMO steps; none for no limit below a hundred million. Raise it if the certificate reports that
+        the limit was reached.
     standardize : bool, default=False
-        Standardize columns to mean 0 and standard deviation 1 before fitting.
+        Standardize columns to mean 0 and standard deviation 1 before fitting. Kernels compare columns by their values,
+        so columns in large units dominate without it. False in Rust and Python, as in scikit-learn; the command line
+        sets it to true for dense columns.
     shrinking : bool, default=True
         Accepted for compatibility with scikit-learn, without effect: shrinking is always used, and the solution is the
         same.
@@ -187,7 +210,7 @@ class SVR(_svm.KernelRegressor):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -196,7 +219,7 @@ class SVR(_svm.KernelRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if the training data had names.
     support_ : ndarray of shape (n_support,)
-        Row numbers of the support vectors, grouped by class.
+        Row indices of the support vectors in the training set, grouped by class.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
     dual_coef_ : ndarray of shape (n_classes - 1, n_support)
@@ -206,13 +229,17 @@ class SVR(_svm.KernelRegressor):
     n_iter_ : int
         Number of iterations, or passes over the data, until the solver stopped.
     support_vectors_ : ndarray of shape (n_support, n_columns)
-        Support vectors, encoded and scaled.
+        Support vectors, after encoding and scaling.
     slack_ : ndarray of shape (n_samples,)
         Slack of each training row: how far it lies inside the margin or beyond; for two classes, or for regression.
     margin_ : ndarray of shape (n_pairs,)
         Width of the margin, 1 / ||w||, for each pair of classes.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    LinearSVR : Linear support vector regression for many rows, dense or sparse.
 
     Examples
     --------
@@ -262,33 +289,38 @@ class SVR(_svm.KernelRegressor):
 
 
 class LinearSVC(_linear.Coefficients, _estimator.MarginClassifier):
-    """Linear support vector classification for many rows, dense or sparse, with L1 or L2 loss and penalty.
+    """Linear support vector classification for many rows, dense or sparse, with an L1 or L2 penalty.
 
     Parameters
     ----------
     penalty : {'l1', 'l2'}, default="l2"
-        Penalty: "l2", or "l1" for sparse coefficients (with the loss "squared_hinge").
+        Penalty on the coefficients: "l2", or "l1" for sparse coefficients (with the loss "squared_hinge"). "l1" selects
+        features.
     loss : {'hinge', 'squared_hinge'}, default="squared_hinge"
-        Loss: "hinge" or "squared_hinge".
+        Loss function: "hinge" (the textbook SVM) or "squared_hinge" (smooth, usually faster).
     dual : bool or {'auto'}, default="auto"
-        Solve the dual problem (one variable per row) or the primal (one per column); "auto" chooses by loss and data.
+        Solve the dual problem (one variable per row) or the primal problem (one per column); "auto" chooses by loss and
+        data. The solution is the same; only the time differs.
     C : float, default=1.0
-        Inverse of the regularization strength: the cost of a unit of slack.
+        Inverse of the regularization strength: the cost of a unit of slack. Higher values fit the training set more
+        closely. Choose it by cross-validation, on a logarithmic scale.
     tol : float, default=0.0001
         Stopping tolerance: the largest violation of the optimality conditions, relative to the objective for smooth
-        losses.
+        losses. The certificate states the duality gap that was reached.
     fit_intercept : bool, default=True
-        Fit an intercept.
+        Fit an intercept. Set it to false only if predictions must be 0 where all columns are 0.
     intercept_scaling : float, default=1.0
         Value of the constant column that carries the intercept; its coefficient is penalized like the others ("l2").
+        Raise it to penalize the intercept less.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class).
     max_iter : int, default=1000
-        Maximum number of passes or Newton steps.
+        Maximum number of passes or Newton steps. Raise it if the certificate reports that the limit was reached.
     standardize : bool, default=False
         Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original
-        units.
+        units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-
+        learn; the command line sets it to true for dense columns.
     multi_class : {'ovr'}, default="ovr"
         More than two classes are handled one-vs-rest.
     random_state : int, RandomState instance or None, default=None
@@ -297,7 +329,7 @@ class LinearSVC(_linear.Coefficients, _estimator.MarginClassifier):
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -315,6 +347,12 @@ class LinearSVC(_linear.Coefficients, _estimator.MarginClassifier):
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    SVC : Support vector classification with kernels, with a hard or soft margin.
+    ermine.linear_model.LogisticRegression : Logistic regression for two or more classes, with an L1, L2 or elastic-net
+        penalty or none.
 
     Examples
     --------
@@ -373,32 +411,37 @@ class LinearSVR(_linear.InterceptInArray, _estimator.Regressor):
     Parameters
     ----------
     epsilon : float, default=0.0
-        Half the width of the epsilon-insensitive tube: smaller errors are not penalized.
+        Half the width of the epsilon-insensitive tube: smaller errors do not count. In the units of the target.
     loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default="epsilon_insensitive"
-        Loss: "epsilon_insensitive" or "squared_epsilon_insensitive".
+        Loss function: "epsilon_insensitive" (robust to outliers) or "squared_epsilon_insensitive" (smooth, usually
+        faster).
     dual : bool or {'auto'}, default="auto"
-        Solve the dual problem (one variable per row) or the primal (one per column); "auto" chooses by loss and data.
+        Solve the dual problem (one variable per row) or the primal problem (one per column); "auto" chooses by loss and
+        data. The solution is the same; only the time differs.
     C : float, default=1.0
-        Inverse of the regularization strength: the cost of a unit of error outside the tube.
+        Inverse of the regularization strength: the cost of a unit of error outside the tube. Higher values fit the
+        training set more closely. Choose it by cross-validation, on a logarithmic scale.
     tol : float, default=0.0001
         Stopping tolerance: the largest violation of the optimality conditions, relative to the objective for smooth
-        losses.
+        losses. The certificate states the duality gap that was reached.
     fit_intercept : bool, default=True
-        Fit an intercept.
+        Fit an intercept. Set it to false only if predictions must be 0 where all columns are 0.
     intercept_scaling : float, default=1.0
-        Value of the constant column that carries the intercept; its coefficient is penalized like the others.
+        Value of the constant column that carries the intercept; its coefficient is penalized like the others. Raise it
+        to penalize the intercept less.
     max_iter : int, default=1000
-        Maximum number of passes or Newton steps.
+        Maximum number of passes or Newton steps. Raise it if the certificate reports that the limit was reached.
     standardize : bool, default=False
         Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original
-        units.
+        units. Without it, the penalty depends on the units of the columns. False in Rust and Python, as in scikit-
+        learn; the command line sets it to true for dense columns.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -414,6 +457,11 @@ class LinearSVR(_linear.InterceptInArray, _estimator.Regressor):
         Number of iterations, or passes over the data, until the solver stopped.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    SVR : Support vector regression with kernels.
+    ermine.linear_model.HuberRegressor : Linear regression that is robust to outliers (Huber loss).
 
     Examples
     --------

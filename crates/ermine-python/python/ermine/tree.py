@@ -32,17 +32,18 @@ class DecisionStumpClassifier(_ensemble.TreeExplanations, _estimator.Probabilist
     ----------
     criterion : {'error', 'gini', 'entropy'}, default="error"
         Function to minimize: the weighted error rate ("error"), or the Gini impurity or entropy of the branches.
-        Regression always minimizes the squared error.
+        Regression always minimizes the squared error. "error" gives the stump with the fewest mistakes; "gini" and
+        "entropy" better probabilities.
     polarity : {'both', 'positive', 'negative'}, default="both"
         Which class lies below the threshold. Only for two classes and criterion = "error".
     max_categories : int, default=64
-        Nominal features with more categories than this are ignored: an identifier would fit the training data perfectly
-        and generalize to nothing.
+        Nominal features with more categories than this are ignored. A feature with a category for almost every row,
+        such as an identifier, would fit the training set perfectly and generalize to nothing.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -56,6 +57,14 @@ class DecisionStumpClassifier(_ensemble.TreeExplanations, _estimator.Probabilist
         Share of each feature in the total gain of all splits.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DecisionStumpRegressor : The same learner for regression.
+    DecisionTreeClassifier : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
+    ermine.ensemble.AdaBoostClassifier : A weighted vote of weak learners, each trained on what the ones before it get
+        wrong.
 
     Examples
     --------
@@ -96,13 +105,13 @@ class DecisionStumpRegressor(_ensemble.TreeExplanations, _estimator.Regressor):
     Parameters
     ----------
     max_categories : int, default=64
-        Nominal features with more categories than this are ignored: an identifier would fit the training data perfectly
-        and generalize to nothing.
+        Nominal features with more categories than this are ignored. A feature with a category for almost every row,
+        such as an identifier, would fit the training set perfectly and generalize to nothing.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -114,6 +123,14 @@ class DecisionStumpRegressor(_ensemble.TreeExplanations, _estimator.Regressor):
         Share of each feature in the total gain of all splits.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DecisionStumpClassifier : The same learner for classification.
+    DecisionTreeRegressor : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
+    ermine.ensemble.AdaBoostRegressor : A weighted vote of weak learners, each trained on what the ones before it get
+        wrong.
 
     Examples
     --------
@@ -150,41 +167,52 @@ class DecisionTreeClassifier(_tree.TreeMethods, _ensemble.TreeExplanations, _sev
     ----------
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'}, default="gini"
         Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
+        Classification: "gini" and "entropy" (the same as "log_loss") rarely differ much; "error" is the
+        misclassification rate. Regression: "absolute_error" (leaves predict medians) is robust to outliers but slower;
+        "poisson" is for counts.
     splitter : {'best', 'random'}, default="best"
         How the threshold of a feature is chosen: "best", or "random" as in extra-trees.
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_split : int or float, default=2
-        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1).
+        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1). Higher
+        values give smaller trees; `min_samples_leaf` is usually the better way to get them.
     min_samples_leaf : int or float, default=1
-        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1).
+        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1). Higher values smooth
+        the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum weight of each leaf, as a fraction of the total weight.
+        Minimum weight of each leaf, as a fraction of the total weight. Use it instead of `min_samples_leaf` if rows
+        have very different weights.
     max_features : int or float or {'sqrt', 'log2'} or None, default=None
         Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2". None for
-        all features.
+        all features. Less than all is for ensembles.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves; the splits with the largest impurity decrease come first. None for no limit.
+        Maximum number of leaves; the splits with the largest impurity decrease come first. None for no limit. Limits
+        the size of a tree more evenly than `max_depth`.
     min_impurity_decrease : float, default=0.0
-        Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
+        Minimum impurity decrease of a split, weighted by the node's fraction of the rows. Stops growing where splits
+        gain little.
     min_impurity : float, default=0.0
         A node is not split if its impurity is at most this.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes
         * number of rows of the class). Sample weights are taken into account.
     monotonic_cst : list of int or None, default=None
-        Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
+        Monotonic constraint for each feature: 1 (predictions must not decrease with the feature), -1 (must not
+        increase) or 0 (none); empty for no constraints.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than
-        this are pruned.
+        this are pruned. Higher values prune more; 0 does not prune. `pruning` = "cross_validation" chooses it.
     pruning : {'cross_validation', 'reduced_error', 'greedy', 'pessimistic'} or None, default=None
         Pruning method: "cross_validation" chooses ccp_alpha, "reduced_error" and "greedy" use a validation set,
-        "pessimistic" is C4.5's method. None for cost-complexity pruning with the given ccp_alpha.
+        "pessimistic" is C4.5's method. None for cost-complexity pruning with the given ccp_alpha. A pruned tree is
+        smaller and usually more accurate on new data; "cross_validation" is the best choice if time allows.
     validation_fraction : float, default=0.2
         Fraction of the rows that "reduced_error" and "greedy" pruning hold out for validation if no validation set is
         given.
     pruning_folds : int, default=5
-        Number of folds of the cross-validation that chooses ccp_alpha.
+        Number of folds of the cross-validation that chooses ccp_alpha (`pruning` = "cross_validation").
     confidence_factor : float, default=0.25
         Confidence factor of "pessimistic" pruning; lower values prune more.
     random_state : int, RandomState instance or None, default=None
@@ -193,7 +221,7 @@ class DecisionTreeClassifier(_tree.TreeMethods, _ensemble.TreeExplanations, _sev
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -213,6 +241,15 @@ class DecisionTreeClassifier(_tree.TreeMethods, _ensemble.TreeExplanations, _sev
         Cost-complexity parameter chosen by cross-validation, if ``pruning`` is ``"cross_validation"``.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DecisionTreeRegressor : The same learner for regression.
+    ermine.ensemble.RandomForestClassifier : Average of many trees, each trained on a bootstrap sample, with features
+        drawn at random at every node.
+    OptimalTreeClassifier : Tree with the lowest training error among all trees of a given depth, with proof of
+        optimality or the remaining gap.
+    C45Classifier : C4.5: multiway splits by gain ratio, fractional missing values, pessimistic pruning.
 
     Examples
     --------
@@ -284,45 +321,56 @@ class DecisionTreeRegressor(_tree.TreeMethods, _ensemble.RegressionTreeOptions, 
     ----------
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'}, default="squared_error"
         Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
+        Classification: "gini" and "entropy" (the same as "log_loss") rarely differ much; "error" is the
+        misclassification rate. Regression: "absolute_error" (leaves predict medians) is robust to outliers but slower;
+        "poisson" is for counts.
     splitter : {'best', 'random'}, default="best"
         How the threshold of a feature is chosen: "best", or "random" as in extra-trees.
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_split : int or float, default=2
-        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1).
+        Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1). Higher
+        values give smaller trees; `min_samples_leaf` is usually the better way to get them.
     min_samples_leaf : int or float, default=1
-        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1).
+        Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1). Higher values smooth
+        the predictions and prevent leaves that fit single rows: try 5 to 50 on noisy data.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum weight of each leaf, as a fraction of the total weight.
+        Minimum weight of each leaf, as a fraction of the total weight. Use it instead of `min_samples_leaf` if rows
+        have very different weights.
     max_features : int or float or {'sqrt', 'log2'} or None, default=None
         Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2". None for
-        all features.
+        all features. Less than all is for ensembles.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves; the splits with the largest impurity decrease come first. None for no limit.
+        Maximum number of leaves; the splits with the largest impurity decrease come first. None for no limit. Limits
+        the size of a tree more evenly than `max_depth`.
     min_impurity_decrease : float, default=0.0
-        Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
+        Minimum impurity decrease of a split, weighted by the node's fraction of the rows. Stops growing where splits
+        gain little.
     min_impurity : float, default=0.0
         A node is not split if its impurity is at most this.
     monotonic_cst : list of int or None, default=None
-        Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
+        Monotonic constraint for each feature: 1 (predictions must not decrease with the feature), -1 (must not
+        increase) or 0 (none); empty for no constraints.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than
-        this are pruned.
+        this are pruned. Higher values prune more; 0 does not prune. `pruning` = "cross_validation" chooses it.
     pruning : {'cross_validation', 'reduced_error', 'greedy', 'pessimistic'} or None, default=None
         Pruning method: "cross_validation" chooses ccp_alpha, "reduced_error" and "greedy" use a validation set,
-        "pessimistic" is C4.5's method. None for cost-complexity pruning with the given ccp_alpha.
+        "pessimistic" is C4.5's method. None for cost-complexity pruning with the given ccp_alpha. A pruned tree is
+        smaller and usually more accurate on new data; "cross_validation" is the best choice if time allows.
     validation_fraction : float, default=0.2
         Fraction of the rows that "reduced_error" and "greedy" pruning hold out for validation if no validation set is
         given.
     pruning_folds : int, default=5
-        Number of folds of the cross-validation that chooses ccp_alpha.
+        Number of folds of the cross-validation that chooses ccp_alpha (`pruning` = "cross_validation").
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -340,6 +388,12 @@ class DecisionTreeRegressor(_tree.TreeMethods, _ensemble.RegressionTreeOptions, 
         Cost-complexity parameter chosen by cross-validation, if ``pruning`` is ``"cross_validation"``.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DecisionTreeClassifier : The same learner for classification.
+    ermine.ensemble.RandomForestRegressor : Average of many trees, each trained on a bootstrap sample, with features
+        drawn at random at every node.
 
     Examples
     --------
@@ -405,21 +459,23 @@ class Id3Classifier(_tree.TreeMethods, _ensemble.TreeExplanations, _estimator.Pr
     Parameters
     ----------
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_split : int, default=2
         Minimum number of rows a node needs to be split. A row with an integer weight counts as that many rows; other
         weights are scaled to a mean of 1.
     min_samples_leaf : int, default=1
-        Minimum number of rows in at least two branches of a split, counted in the same way.
+        Minimum number of rows in at least two branches of a split, counted in the same way. Raise it on noisy data.
     min_gain : float, default=0.0
-        Minimum information gain of a split, in bits per row.
+        Minimum information gain of a split, in bits per row. ID3 does not prune; this is its way to stop early.
     max_categories : int, default=256
-        Nominal features with more categories than this are ignored.
+        Nominal features with more categories than this are ignored. A feature with a category for almost every row,
+        such as an identifier, would fit the training set perfectly and generalize to nothing.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -437,6 +493,12 @@ class Id3Classifier(_tree.TreeMethods, _ensemble.TreeExplanations, _estimator.Pr
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    C45Classifier : C4.5: multiway splits by gain ratio, fractional missing values, pessimistic pruning.
+    DecisionTreeClassifier : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
@@ -479,14 +541,16 @@ class C45Classifier(_tree.TreeMethods, _estimator.ProbabilisticClassifier):
     Parameters
     ----------
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_split : int, default=2
         Minimum number of rows a node needs to be split. A row with an integer weight counts as that many rows; other
         weights are scaled to a mean of 1.
     min_samples_leaf : int, default=2
-        Minimum number of rows in at least two branches of a split, counted in the same way.
+        Minimum number of rows in at least two branches of a split, counted in the same way. Raise it on noisy data.
     binary_splits : bool, default=False
-        Split the categories of a nominal feature into two groups instead of one branch per category.
+        Split the categories of a nominal feature into two groups instead of one branch per category. Keeps more rows in
+        each branch if features have many categories.
     prune : bool, default=True
         Whether to prune the tree by C4.5's pessimistic error estimate.
     confidence_factor : float, default=0.25
@@ -494,12 +558,13 @@ class C45Classifier(_tree.TreeMethods, _estimator.ProbabilisticClassifier):
     subtree_raising : bool, default=True
         Whether pruning may also replace a node by its largest branch (subtree raising).
     max_categories : int, default=256
-        Nominal features with more categories than this are ignored.
+        Nominal features with more categories than this are ignored. A feature with a category for almost every row,
+        such as an identifier, would fit the training set perfectly and generalize to nothing.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -517,6 +582,12 @@ class C45Classifier(_tree.TreeMethods, _estimator.ProbabilisticClassifier):
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    Id3Classifier : ID3: one branch per category, chosen by information gain.
+    DecisionTreeClassifier : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
@@ -565,11 +636,13 @@ class OptimalTreeClassifier(_tree.TreeMethods, _ensemble.TreeExplanations, _esti
     Parameters
     ----------
     max_depth : int, default=3
-        Maximum depth of the tree. Each level multiplies the work.
+        Maximum depth of the tree. Each level multiplies the work; 2 to 4 are practical.
     leaf_penalty : float, default=0.0
-        Penalty for each leaf beyond the first, as a fraction of the rows; higher values give smaller trees.
+        Penalty for each leaf beyond the first, as a fraction of the rows; higher values give smaller trees. 0.01 means
+        that a leaf must correct at least 1 % of the rows.
     min_samples_leaf : int, default=1
-        Minimum number of rows in each leaf.
+        Minimum number of rows in each leaf. Higher values smooth the predictions and prevent leaves that fit single
+        rows: try 5 to 50 on noisy data.
     time_limit : float or None, default=60.0
         Time limit in seconds, after which the best tree so far is returned with its optimality gap. None for no limit.
         If the limit is reached, the model may differ between runs.
@@ -577,7 +650,7 @@ class OptimalTreeClassifier(_tree.TreeMethods, _ensemble.TreeExplanations, _esti
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -595,6 +668,11 @@ class OptimalTreeClassifier(_tree.TreeMethods, _ensemble.TreeExplanations, _esti
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DecisionTreeClassifier : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
@@ -635,23 +713,26 @@ class ObliqueTreeClassifier(_tree.TreeMethods, _estimator.ProbabilisticClassifie
     Parameters
     ----------
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_split : int, default=2
         Minimum number of rows a node needs to be split.
     min_samples_leaf : int, default=1
-        Minimum number of rows in each leaf.
+        Minimum number of rows in each leaf. Higher values smooth the predictions and prevent leaves that fit single
+        rows: try 5 to 50 on noisy data.
     n_turns : int, default=20
-        Number of random perturbations of the best direction that each node tries.
+        Number of random perturbations of the best direction that each node tries. More find better splits and take
+        longer.
     preference : float, default=1.05
-        An oblique split is taken only if its gain is at least this many times the gain of the best single-feature
-        threshold.
+        Minimum gain of an oblique split, as a multiple of the gain of the best single-feature threshold. Higher values
+        give trees that are easier to read; 1 always takes the better split.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -667,6 +748,12 @@ class ObliqueTreeClassifier(_tree.TreeMethods, _estimator.ProbabilisticClassifie
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ObliqueTreeRegressor : The same learner for regression.
+    DecisionTreeClassifier : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
@@ -712,23 +799,26 @@ class ObliqueTreeRegressor(_tree.TreeMethods, _estimator.Regressor):
     Parameters
     ----------
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_split : int, default=2
         Minimum number of rows a node needs to be split.
     min_samples_leaf : int, default=1
-        Minimum number of rows in each leaf.
+        Minimum number of rows in each leaf. Higher values smooth the predictions and prevent leaves that fit single
+        rows: try 5 to 50 on noisy data.
     n_turns : int, default=20
-        Number of random perturbations of the best direction that each node tries.
+        Number of random perturbations of the best direction that each node tries. More find better splits and take
+        longer.
     preference : float, default=1.05
-        An oblique split is taken only if its gain is at least this many times the gain of the best single-feature
-        threshold.
+        Minimum gain of an oblique split, as a multiple of the gain of the best single-feature threshold. Higher values
+        give trees that are easier to read; 1 always takes the better split.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -742,6 +832,12 @@ class ObliqueTreeRegressor(_tree.TreeMethods, _estimator.Regressor):
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ObliqueTreeClassifier : The same learner for classification.
+    DecisionTreeRegressor : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
@@ -786,23 +882,26 @@ class ComparisonTreeClassifier(_tree.TreeMethods, _comparison.ComparisonMethods,
     Parameters
     ----------
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
-        Distance between two rows. A function returns the distance between two rows of numbers; it must be symmetric and
-        nonnegative.
+        Distance between two rows: euclidean, manhattan, chebyshev, minkowski, cosine, mahalanobis or hamming for
+        numbers, edit or hamming_text for one column of text. A function returns the distance between two rows of
+        numbers; it must be symmetric and nonnegative.
     p : float, default=2.0
-        Power of the Minkowski metric.
+        Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     n_pairs : int, default=20
-        Number of pairs of rows that each node tries.
+        Number of pairs of rows that each node tries. More pairs give better splits and take longer.
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_leaf : int, default=1
-        Minimum number of rows in each leaf.
+        Minimum number of rows in each leaf. Higher values smooth the predictions and prevent leaves that fit single
+        rows: try 5 to 50 on noisy data.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -818,6 +917,16 @@ class ComparisonTreeClassifier(_tree.TreeMethods, _comparison.ComparisonMethods,
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ComparisonTreeRegressor : The same learner for regression.
+    ermine.ensemble.ComparisonForestClassifier : Average of many trees whose splits only compare distances to two
+        training rows, for any metric, including metrics of strings.
+    ermine.neighbors.KNeighborsClassifier : Majority class or mean of the k nearest training rows; exact search, many
+        metrics.
+    ermine.neighbors.RadiusNeighborsClassifier : Majority class or mean of the k nearest training rows; exact search,
+        many metrics.
 
     Examples
     --------
@@ -863,23 +972,26 @@ class ComparisonTreeRegressor(_tree.TreeMethods, _comparison.ComparisonMethods, 
     Parameters
     ----------
     metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
-        Distance between two rows. A function returns the distance between two rows of numbers; it must be symmetric and
-        nonnegative.
+        Distance between two rows: euclidean, manhattan, chebyshev, minkowski, cosine, mahalanobis or hamming for
+        numbers, edit or hamming_text for one column of text. A function returns the distance between two rows of
+        numbers; it must be symmetric and nonnegative.
     p : float, default=2.0
-        Power of the Minkowski metric.
+        Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
     n_pairs : int, default=20
-        Number of pairs of rows that each node tries.
+        Number of pairs of rows that each node tries. More pairs give better splits and take longer.
     max_depth : int or None, default=None
-        Maximum depth of the tree. None for the default limit of 1,024 levels.
+        Maximum depth of the tree. None for the default limit of 1,024 levels. Lower values give simpler models that
+        overfit less; 3 to 6 levels are still readable.
     min_samples_leaf : int, default=1
-        Minimum number of rows in each leaf.
+        Minimum number of rows in each leaf. Higher values smooth the predictions and prevent leaves that fit single
+        rows: try 5 to 50 on noisy data.
     random_state : int, RandomState instance or None, default=None
         Random seed; the same seed gives the same model.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -893,6 +1005,16 @@ class ComparisonTreeRegressor(_tree.TreeMethods, _comparison.ComparisonMethods, 
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    ComparisonTreeClassifier : The same learner for classification.
+    ermine.ensemble.ComparisonForestRegressor : Average of many trees whose splits only compare distances to two
+        training rows, for any metric, including metrics of strings.
+    ermine.neighbors.KNeighborsRegressor : Majority class or mean of the k nearest training rows; exact search, many
+        metrics.
+    ermine.neighbors.RadiusNeighborsRegressor : Majority class or mean of the k nearest training rows; exact search,
+        many metrics.
 
     Examples
     --------
@@ -937,16 +1059,17 @@ class QuadTreeClassifier(_tree.TreeMethods, _estimator.ProbabilisticClassifier):
     Parameters
     ----------
     cut_at : {'middle', 'median'}, default="median"
-        Where a cell is split: at its midpoint or at the medians of its rows.
+        Where a cell is split: at the medians of its rows or at its midpoint. Medians adapt to the data; midpoints give
+        a regular grid.
     max_depth : int, default=8
         Maximum depth of the tree.
     min_samples_split : int, default=10
-        Minimum weight of the rows that a cell needs to be split.
+        Minimum weight of the rows that a cell needs to be split. Higher values smooth the predictions.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -962,6 +1085,12 @@ class QuadTreeClassifier(_tree.TreeMethods, _estimator.ProbabilisticClassifier):
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    QuadTreeRegressor : The same learner for regression.
+    DecisionTreeClassifier : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
@@ -1000,16 +1129,17 @@ class QuadTreeRegressor(_tree.TreeMethods, _estimator.Regressor):
     Parameters
     ----------
     cut_at : {'middle', 'median'}, default="median"
-        Where a cell is split: at its midpoint or at the medians of its rows.
+        Where a cell is split: at the medians of its rows or at its midpoint. Medians adapt to the data; midpoints give
+        a regular grid.
     max_depth : int, default=8
         Maximum depth of the tree.
     min_samples_split : int, default=10
-        Minimum weight of the rows that a cell needs to be split.
+        Minimum weight of the rows that a cell needs to be split. Higher values smooth the predictions.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1023,6 +1153,12 @@ class QuadTreeRegressor(_tree.TreeMethods, _estimator.Regressor):
         Number of splits on the longest path from the root to a leaf.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    QuadTreeClassifier : The same learner for classification.
+    DecisionTreeRegressor : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
@@ -1060,14 +1196,14 @@ class DensityTreeClassifier(_density.DensityMethods, _estimator.ProbabilisticCla
     Parameters
     ----------
     min_samples_leaf : float, default=5.0
-        Minimum weight of the rows of the class in each box.
+        Minimum weight of the rows of the class in each box. Higher values give smoother densities.
     max_depth : int, default=50
         Maximum depth of the tree of each class.
     n_jobs : int, default=None
         Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The
         model does not depend on it.
     verbose : int, default=0
-        Shows a progress bar on long fits if not 0.
+        If not 0, long fits show a progress bar.
 
     Attributes
     ----------
@@ -1079,6 +1215,11 @@ class DensityTreeClassifier(_density.DensityMethods, _estimator.ProbabilisticCla
         Names of the features, if the training data had names.
     certificate_ : Certificate
         What was minimized, and what is proven about it.
+
+    See Also
+    --------
+    DecisionTreeClassifier : CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or
+        Poisson deviance.
 
     Examples
     --------
