@@ -309,7 +309,7 @@ fn quantiles_are_named_by_their_levels_and_evaluated() {
 fn evaluation_and_cross_validation_start_from_initial_scores() {
     let (train, test) = regression(900, 3).split(0.7, 1).unwrap();
     let (given, tested) = (with_guess(&train), with_guess(&test));
-    let params = GradientBoosting { n_estimators: 20, ..Default::default() };
+    let params = GradientBoosting { n_estimators: 100, ..Default::default() };
     let model = params.fit(&given).unwrap();
     let said = model.predict_data(&tested).unwrap();
     let (y, init) = (tested.values().unwrap().0, tested.init_score().unwrap());
