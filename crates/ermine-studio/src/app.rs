@@ -602,19 +602,23 @@ async fn serve(State(state): Shared, Path(id): Path<u32>) -> HandlerResult {
         let trained = state.session.model(id)?;
         trained.model(&state.session.models_folder())?;
         let mut served = state.served.lock().unwrap_or_else(PoisonError::into_inner);
-        if !served.contains_key(&id) {
-            let config = Config {
-                models: vec![trained.file(&state.session.models_folder(), ModelFile::Model)],
-                address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-                log: LogLevel::Off,
-                threads: Some(1),
-                ..Config::default()
-            };
-            let server = Server::bind(config)?;
-            served.insert(id, (server.address(), server.stopper()));
-            std::thread::spawn(move || server.run(std::future::pending()));
-        }
-        let address = served[&id].0;
+        let address = match served.get(&id) {
+            Some((address, _)) => *address,
+            None => {
+                let config = Config {
+                    models: vec![trained.file(&state.session.models_folder(), ModelFile::Model)],
+                    address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                    log: LogLevel::Off,
+                    threads: Some(1),
+                    ..Config::default()
+                };
+                let server = Server::bind(config)?;
+                let address = server.address();
+                served.insert(id, (address, server.stopper()));
+                std::thread::spawn(move || server.run(std::future::pending()));
+                address
+            }
+        };
         Ok(json_response(&json!({ "url": format!("http://{address}"), "model": format!("{id}-model") })))
     })
     .await
