@@ -63,6 +63,11 @@ export function legend(entries) {
   return el("ul", { class: "legend" }, entries.map(([name, color]) => el("li", {}, el("i", { class: `b${color}` }), name)));
 }
 
+/** A value of a column: a number, or the day of a date. */
+function valueText(column, value) {
+  return column.in_days ? new Date(value * column.in_days * 86400000).toISOString().slice(0, 10) : number(value);
+}
+
 /** The distribution of a column as small bars; stacked by class, or with the mean target as a line. */
 export function columnChart(column, relation) {
   const bars = column.bars;
@@ -73,7 +78,7 @@ export function columnChart(column, relation) {
   const step = width / counts.length;
   const svg = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height + 14}`, width: "100%", role: "img", "aria-label": `Distribution of ${column.name}` });
   counts.forEach((n, bar) => {
-    const name = bars.type === "categories" ? bars.names[bar] ?? "other categories" : bars.type === "values" ? number(bars.at[bar]) : `${number(bars.edges[bar])} to ${number(bars.edges[bar + 1])}`;
+    const name = bars.type === "categories" ? bars.names[bar] ?? "other categories" : bars.type === "values" ? valueText(column, bars.at[bar]) : `${valueText(column, bars.edges[bar])} to ${valueText(column, bars.edges[bar + 1])}`;
     const group = s("g", {}, s("title", {}, `${name}: ${n.toLocaleString("en-US")} rows`));
     const x = bar * step + (step > 6 ? 1 : 0.25), w = step - (step > 6 ? 2 : 0.5);
     let bottom = height;
@@ -98,7 +103,7 @@ export function columnChart(column, relation) {
     svg.append(s("path", { class: "line s1", d: known.map(([bar, y], i) => `${i ? "L" : "M"}${(bar + 0.5) * step} ${Y(y)}`).join("") }));
     known.forEach(([bar, y]) => svg.append(s("circle", { class: "f1", cx: (bar + 0.5) * step, cy: Y(y), r: 2 })));
   }
-  const ends = bars.type === "intervals" ? [number(bars.edges[0]), number(bars.edges[bars.edges.length - 1])] : bars.type === "values" ? [number(bars.at[0]), number(bars.at[bars.at.length - 1])] : [shorten(bars.names[0]), counts.length > 1 ? shorten(bars.names[bars.names.length - 1]) : ""];
+  const ends = bars.type === "intervals" ? [valueText(column, bars.edges[0]), valueText(column, bars.edges[bars.edges.length - 1])] : bars.type === "values" ? [valueText(column, bars.at[0]), valueText(column, bars.at[bars.at.length - 1])] : [shorten(bars.names[0]), counts.length > 1 ? shorten(bars.names[bars.names.length - 1]) : ""];
   svg.append(s("text", { x: 0, y: height + 12 }, ends[0]), s("text", { x: width, y: height + 12, "text-anchor": "end" }, ends[1]));
   return svg;
 }

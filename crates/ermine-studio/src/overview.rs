@@ -44,6 +44,9 @@ pub struct ColumnOverview {
     pub kind: ColumnKind,
     /// Whether its numbers are dates or times.
     pub is_date: bool,
+    /// The factor that makes days since 1970 of its numbers, for dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_days: Option<f64>,
     /// Number of missing values.
     pub n_missing: usize,
     /// Number of distinct values, at most [`MOST_DISTINCT`] for numbers.
@@ -166,6 +169,7 @@ impl ColumnOverview {
             name: column.name.clone(),
             kind: column.kind,
             is_date,
+            in_days: column.notation.in_days(),
             n_missing: column.n_missing(),
             n_distinct: 0,
             has_more: false,
