@@ -69,7 +69,7 @@ def test_every_attribute_is_documented():
     """Attributes carry their documentation, a sentence, from where they are made."""
     for entry in CATALOG:
         text = inspect.getdoc(getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name))
-        attributes = text.split("Attributes\n----------\n")[1].split("\n\nExamples")[0]
+        attributes = text.split("Attributes\n----------\n")[1].split("\n\nSee Also")[0].split("\n\nExamples")[0]
         for block in re.split(r"\n(?=\w)", attributes):
             head, _, doc = block.partition("\n")
             assert re.fullmatch(r"\w+_ : \S.*", head) and doc.strip().endswith("."), (entry.name, block)

@@ -55,7 +55,6 @@ WITHOUT_TWIN: dict[str, dict[str, str]] = {
     "HalfspaceLP": {check: "any hyperplane between the classes is an answer" for check in DRAWS_SPARSE},
     "ComparisonForestClassifier": DRAWS,
     "ComparisonForestRegressor": DRAWS,
-    "AutoRegressor": DRAWS_SPARSE,
     "BipartiteRanker": {"check_non_transformer_estimators_n_iter": "three classes are three rankings, each with a number of steps of its own"},
 }
 

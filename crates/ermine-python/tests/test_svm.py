@@ -109,9 +109,9 @@ def test_given_kernel_values_are_cut_by_rows_and_columns(two):
 
 def test_an_indefinite_kernel_is_reported(two):
     X, y = two
-    with pytest.warns(UserWarning, match="eigenvalue -"):
+    with pytest.warns(UserWarning, match="eigenvalue is -"):
         model = SVC(kernel=lambda a, b: np.tanh(a @ b.T - 1)).fit(X, y)
-    assert "eigenvalue -" in str(model.certificate_)
+    assert "eigenvalue is -" in str(model.certificate_)
     psd, least = is_psd(lambda a, b: np.tanh(a @ b.T - 1), X)
     assert not psd and least < 0
     assert is_psd(laplacian, X)[0] and is_psd(laplacian(X, X))[0]

@@ -143,7 +143,7 @@ def test_a_learner_is_given_as_an_estimator_or_by_name(tmp_path):
     assert ermine.load(tmp_path / "model.ermine").estimator == "decision-tree(criterion=gini,max_depth=2)"
     search = GridSearchCV(given, {"estimator__max_depth": [1, 3]}, cv=2).fit(X, y)
     assert search.best_params_["estimator__max_depth"] == 3
-    with pytest.raises(ValueError, match="decision-tree: max_depth = 0"):
+    with pytest.raises(ValueError, match="decision-tree: max_depth must be"):
         ensemble.AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=0)).fit(X, y)
     with pytest.raises(ValueError, match="estimator"):
         ensemble.AdaBoostClassifier(estimator=object()).fit(X, y)

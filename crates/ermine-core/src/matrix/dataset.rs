@@ -602,7 +602,12 @@ mod tests {
         assert_eq!(message(&roles), "the weight 'y' is nominal, but numbers are needed");
         let data = Dataset::new(table(), &Roles::target("x")).unwrap();
         assert!(data.clone().with_weight(Some(vec![0.0; 4])).unwrap_err().to_string().contains("zero"));
-        assert!(data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0])).unwrap_err().to_string().contains("row 2 is -1"));
+        assert!(
+            data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0]))
+                .unwrap_err()
+                .to_string()
+                .contains("row 2: the weight is -1")
+        );
     }
 
     #[test]

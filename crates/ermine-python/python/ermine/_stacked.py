@@ -196,7 +196,7 @@ class VotingMethods(NamedEstimators):
         return params
 
     def _restore(self, model: Any, header: dict[str, Any], note: dict[str, Any]) -> None:
-        super()._restore(model, header, note)
+        super()._restore(model, header, note)  # type: ignore[misc]
         if len(self.weights or ()) == 0:
             self.weights = None
 
@@ -238,6 +238,11 @@ class StackingMethods(CrossValidated, NamedEstimators):
 
     final_estimator: Any
     passthrough: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        if fit_params:
+            return NamedEstimators.fit(self, X, y, sample_weight, **fit_params)
+        return super().fit(X, y, sample_weight)
 
     def _sklearn_options(self) -> bool:
         return isinstance(self.cv, str)

@@ -442,7 +442,7 @@ impl DecisionTree {
             value: Some(cost / grown.tree.weight[0]),
             status: Status::Done,
             proofs: vec![Proof::Nothing { because }],
-            notes: notes.map(|(way, count)| format!("{count} splits of nominal columns were found {way}")).collect(),
+            notes: notes.map(|(way, count)| format!("splits of nominal columns found {way}: {count}")).collect(),
         })
     }
 }

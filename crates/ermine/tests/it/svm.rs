@@ -261,7 +261,7 @@ fn indefinite_kernels_give_a_warning() {
     let learner = Svc { kernel: KernelName::Precomputed, ..Default::default() };
     let model = learner.fit(&classes(&rows, &[0, 1, 0, 1, 0, 1])).unwrap();
     let note = model.certificate().notes.iter().find(|n| n.contains("Mercer")).unwrap().clone();
-    assert!(note.contains("eigenvalue -1.0"), "{note}");
+    assert!(note.contains("smallest eigenvalue is -1.0"), "{note}");
     assert!(!model.certificate().proofs.iter().any(|p| matches!(p, Proof::LowerBound(_))));
     let uneven: Vec<Vec<f64>> = (0..4).map(|i| (0..4).map(|j| (i * 4 + j) as f64).collect()).collect();
     let error = learner.fit(&classes(&uneven, &[0, 1, 0, 1])).unwrap_err().to_string();
@@ -493,7 +493,11 @@ fn large_precomputed_kernels_are_checked_completely() {
     let codes: Vec<u32> = (0..n as u32).map(|i| i / 2 % 2).collect();
     let learner = Svc { kernel: KernelName::Precomputed, max_iter: Some(2000), ..Default::default() };
     let model = learner.fit(&classes(&gram, &codes)).unwrap();
-    assert!(model.certificate().notes.iter().any(|n| n.contains("the eigenvalue -")), "{}", model.certificate());
+    assert!(
+        model.certificate().notes.iter().any(|n| n.contains("smallest eigenvalue is -")),
+        "{}",
+        model.certificate()
+    );
     assert!(!model.certificate().proofs.iter().any(|p| matches!(p, Proof::LowerBound(_))));
 }
 
