@@ -70,7 +70,7 @@ $(VENV)/browser-installed: $(BROWSER_TESTS)/requirements.txt $(VENV)/installed
 
 # In the system's Chromium; without it they are reported as skipped.
 test-browser: $(VENV)/browser-installed
-	cargo build -p ermine-cli
+	test -x $(PROGRAM) || cargo build -p ermine-cli
 	$(VENV)/bin/python -m pytest -q -rs --tb=short -p no:cacheprovider $(BROWSER_TESTS)
 
 generate: python
