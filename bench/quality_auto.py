@@ -116,12 +116,12 @@ LIBRARIES = {
 }
 
 
-def loss_of(task, said, y, n_classes):
+def loss_of(task, predicted, y, n_classes):
     if task == "numbers":
-        return float(np.sqrt(np.mean((said - y) ** 2)) / np.std(y))
-    said = np.clip(np.asarray(said)[:, :n_classes], 1e-15, 1)
-    said /= said.sum(axis=1, keepdims=True)
-    return float(-np.log(said[np.arange(len(y)), y]).mean())
+        return float(np.sqrt(np.mean((predicted - y) ** 2)) / np.std(y))
+    predicted = np.clip(np.asarray(predicted)[:, :n_classes], 1e-15, 1)
+    predicted /= predicted.sum(axis=1, keepdims=True)
+    return float(-np.log(predicted[np.arange(len(y)), y]).mean())
 
 
 def measure(library, name, target, task, seconds, seed):
@@ -137,11 +137,11 @@ def measure(library, name, target, task, seconds, seed):
         ask, n_bytes = LIBRARIES[library][1](task, X.reset_index(drop=True), y, seconds, seed, folder)
         fitted = time.perf_counter() - start
         start = time.perf_counter()
-        said = ask(test.reset_index(drop=True))
+        predicted = ask(test.reset_index(drop=True))
         per_row = (time.perf_counter() - start) / len(test)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return {"loss": loss_of(task, said, truth, int(y.max()) + 1 if task == "classes" else 0), "fit_s": fitted, "predict_s_per_row": per_row, "bytes": n_bytes}
+    return {"loss": loss_of(task, predicted, truth, int(y.max()) + 1 if task == "classes" else 0), "fit_s": fitted, "predict_s_per_row": per_row, "bytes": n_bytes}
 
 
 def run(args):

@@ -21,8 +21,8 @@ fn auto_trains_a_model_that_show_explains() {
     for _ in 0..2 {
         let words = [&words[..8], &["-o", &again, "--journal", &journal, "--json"]].concat();
         let output = sandbox.run(&words).succeeds();
-        let told: serde_json::Value = serde_json::from_str(&output.out).unwrap();
-        assert_eq!(told["auto"]["leaderboard"].as_array().unwrap().len(), 2);
+        let result: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+        assert_eq!(result["auto"]["leaderboard"].as_array().unwrap().len(), 2);
         assert!(std::fs::read(&model).unwrap() == std::fs::read(&again).unwrap());
     }
 }

@@ -55,10 +55,10 @@ fn a_search_that_is_stopped_continues_from_its_journal_to_the_same_end() {
         }
         let again = sandbox.run(&words).succeeds().json();
         assert!(again["from_journal"].as_u64().unwrap() >= 2);
-        let told = |json: &serde_json::Value| -> Vec<(serde_json::Value, serde_json::Value)> {
+        let entries = |json: &serde_json::Value| -> Vec<(serde_json::Value, serde_json::Value)> {
             json["trials"].as_array().unwrap().iter().map(|t| (t["setting"].clone(), t["folds"].clone())).collect()
         };
-        assert_eq!(told(&again), told(&whole));
+        assert_eq!(entries(&again), entries(&whole));
         assert_eq!(sandbox.read("best.ermine"), sandbox.read("whole.ermine"), "the very same model");
         std::fs::remove_file(sandbox.path("best.ermine")).unwrap();
     }

@@ -7,7 +7,7 @@ from ermine._reduction import MetaEstimator
 
 
 class AutoMethods(MetaEstimator):
-    """What a run tried, what it chose and why."""
+    """The leaderboard of a run, and the reason for its choice."""
 
     def _summary(self) -> dict[str, Any]:
         return self._cached("summary", lambda: self._sections()["summary"])
@@ -24,7 +24,7 @@ class AutoMethods(MetaEstimator):
 
 
 class AutoWithFolds(CrossValidated, AutoMethods):
-    """The same with folds of the user's: rankers have theirs by query."""
+    """Also accepts a scikit-learn splitter or pairs of row numbers as ``cv``; rankers are split by query instead."""
 
     def _folds(self) -> dict[str, Any]:
         return super()._folds() if self._gives_folds() else {}

@@ -206,7 +206,7 @@ class VotingMethods(NamedEstimators):
 
 
 class VotingClassifierMethods(VotingMethods, MetaClassifier):
-    """Classifiers that vote."""
+    """The mean of the probabilities, or the majority, of classifiers."""
 
     voting: str
     flatten_transform: bool
@@ -222,7 +222,7 @@ class VotingClassifierMethods(VotingMethods, MetaClassifier):
         return [f"{name}{i}" for name in super()._column_names() for i in range(len(self.classes_))]
 
     def transform(self, X: Any) -> np.ndarray:
-        """What the classifiers say about each row.
+        """The predictions of the classifiers for each row.
 
         With ``voting="soft"`` their probabilities, of shape (n_samples, n_classifiers * n_classes), or (n_classifiers, n_samples, n_classes) without
         ``flatten_transform``; with ``voting="hard"`` the index of the predicted class, of shape (n_samples, n_classifiers).
@@ -262,7 +262,7 @@ class StackingMethods(CrossValidated, NamedEstimators):
 
     @property
     def stack_method_(self) -> list[str]:
-        """The method of each estimator whose answers the final one sees."""
+        """The method of each estimator whose predictions are the input of the final one."""
         return [self._method_of(member) for member in self.estimators_]
 
     def _method_of(self, member: Any) -> str:
@@ -289,13 +289,14 @@ class StackingMethods(CrossValidated, NamedEstimators):
         return np.append(names, [f"x{i}" for i in range(self.n_features_in_)] if seen is None else np.asarray(seen, dtype=object))
 
     def transform(self, X: Any) -> np.ndarray:
-        """The table that the final estimator sees: the predictions of each estimator, and the features with ``passthrough``."""
+        """The input of the final estimator: the predictions of each estimator, and the features with ``passthrough``."""
         columns = []
         for member, method in zip(self.estimators_, self.stack_method_):
-            answers = np.asarray(getattr(member, method)(X))
+            predictions = np.asarray(getattr(member, method)(X))
             if method == "predict" and isinstance(self, Classifier):
-                answers = np.searchsorted(self.classes_, answers)
-            columns.append(answers[:, 1:] if method == "predict_proba" and answers.shape[1] == 2 else answers.reshape(len(answers), -1))
+                predictions = np.searchsorted(self.classes_, predictions)
+            is_binary = method == "predict_proba" and predictions.shape[1] == 2
+            columns.append(predictions[:, 1:] if is_binary else predictions.reshape(len(predictions), -1))
         return np.hstack([*columns, np.asarray(X)] if self.passthrough else columns)
 
 

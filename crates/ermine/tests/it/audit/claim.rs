@@ -69,10 +69,10 @@ impl Claim<'_> {
     /// The value of the stated objective.
     pub fn value(&self) -> Result<Recomputed, String> {
         let words = self.model.certificate().objective.as_str();
-        let said = self.model.predict_data(self.data).map_err(|e| e.to_string())?;
-        let shares = |row: usize| said.probabilities(row).unwrap_or(&[]).to_vec();
-        let zero_one = |row: usize| f64::from(u8::from(said.class(row) != self.code(row)));
-        let residual = |row: usize| said.row(row)[0] - self.number(row);
+        let prediction = self.model.predict_data(self.data).map_err(|e| e.to_string())?;
+        let shares = |row: usize| prediction.probabilities(row).unwrap_or(&[]).to_vec();
+        let zero_one = |row: usize| f64::from(u8::from(prediction.class(row) != self.code(row)));
+        let residual = |row: usize| prediction.row(row)[0] - self.number(row);
         let log_loss = |row: usize| -shares(row)[self.code(row)].max(1e-300).ln();
         let bits = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
         let has_missing = self.data.features().columns().iter().any(|c| c.n_missing() > 0);
@@ -109,7 +109,7 @@ impl Claim<'_> {
             _ if words.contains("loss of each round's learner") => return Ok(Recomputed::NotStated),
             // How categories and missing values become columns is not for the auditor to know.
             _ if !self.numeric => return Ok(Recomputed::Hidden),
-            _ if self.attribute("support").is_some() => return self.machine(&said),
+            _ if self.attribute("support").is_some() => return self.machine(&prediction),
             _ if words.contains("pairs") => self.ordered_pairs().ok_or("the pairs can't be recomputed")?,
             _ => {
                 let linear = self.linear().ok_or_else(|| format!("nobody knows how to recompute '{words}'"))?;
@@ -124,15 +124,15 @@ impl Claim<'_> {
         let boosted = self.model.fitted::<BoostedVote>().ok_or("is not boosted")?;
         let mut against = vec![0.0; self.data.n_rows()];
         for (t, round) in boosted.rounds().iter().enumerate() {
-            let said = self.model.member(t).and_then(|m| m.predict_data(self.data)).map_err(|e| e.to_string())?;
-            let sign = |row: usize| if said.class(row) == self.code(row) { -1.0 } else { 1.0 };
+            let prediction = self.model.member(t).and_then(|m| m.predict_data(self.data)).map_err(|e| e.to_string())?;
+            let sign = |row: usize| if prediction.class(row) == self.code(row) { -1.0 } else { 1.0 };
             against.iter_mut().enumerate().for_each(|(row, m)| *m += sign(row) * round.alpha);
         }
         Ok(self.mean(|row| against[row].exp()))
     }
 
     /// The objective of a machine with the Gaussian kernel, from its support vectors and decision values.
-    fn machine(&self, said: &Prediction) -> Result<Recomputed, String> {
+    fn machine(&self, prediction: &Prediction) -> Result<Recomputed, String> {
         let of = |name: &str| self.attribute(name).ok_or_else(|| format!("there is no {name}"));
         let (count, rows, intercept) = (of("dual_coef")?, of("support_vectors")?, of("intercept")?);
         if intercept.len() > 1 {
@@ -150,7 +150,7 @@ impl Claim<'_> {
         let sum = |i: usize| (0..count.len()).map(|j| count[j] * kernel(at(i), at(j))).sum::<f64>();
         let square: f64 = (0..count.len()).map(|i| count[i] * sum(i)).sum();
         let parameter = |name: &str| self.model.header().params.get(name).and_then(|v| v.number()).unwrap_or(f64::NAN);
-        let score = |row: usize| said.row(row)[0];
+        let score = |row: usize| prediction.row(row)[0];
         let losses = match self.model.header().learner.as_str() {
             "svc" => {
                 let sign = |row: usize| if self.code(row) == 1 { 1.0 } else { -1.0 };
@@ -210,9 +210,9 @@ impl Claim<'_> {
         let mut log_odds = vec![0.0; n * k];
         for (train, test) in (0..splits.len()).map(|fold| splits.split(fold)) {
             let model = fit(&*learner, &self.data.select(&train).map_err(text)?, &context).map_err(text)?;
-            let said = model.predict_data(&self.data.select(&test).map_err(text)?).map_err(text)?;
+            let prediction = model.predict_data(&self.data.select(&test).map_err(text)?).map_err(text)?;
             for (i, &row) in test.iter().enumerate() {
-                for (class, p) in said.probabilities(i).unwrap_or(&[]).iter().enumerate() {
+                for (class, p) in prediction.probabilities(i).unwrap_or(&[]).iter().enumerate() {
                     let p = p.clamp(1e-15, 1.0 - 1e-15);
                     log_odds[row as usize * k + class] = (p / (1.0 - p)).ln();
                 }
