@@ -251,6 +251,7 @@ def table(_):
     print(f"Each library at its defaults, on the same splits: three quarters of at most {MOST_ROWS:,} rows for training, the others for testing, up to {SEEDS} seeds (as many as the record has for all libraries). The "
           "loss is the log loss for classification, the RMSE divided by the standard deviation of the target for regression, and 1 - NDCG@10 for ranking; the mean over the "
           "seeds is shown, the lowest in bold. The last column is Ermine relative to the best of the others.\n")
+    print("Ermine's losses were recorded before the defaults for small data changed ([decision 025](decisions/025-members-of-all-rows.md), which has new losses of some of these tables); they have not been measured again on all of them.\n")
     print(f"| data | task | seeds | {' | '.join(libraries)} | against the best |\n|---|---|---|{'---|' * (len(libraries) + 1)}")
     print("\n".join(rows))
     error = ranks.std(axis=0, ddof=1) / np.sqrt(len(ranks))
